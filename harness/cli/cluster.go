@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -11,30 +10,12 @@ import (
 	"time"
 )
 
-// cluster holds the flags for work on several machines.
-type cluster struct {
-	worker  bool
-	limit   time.Duration
-	merge   string
-	folders []string // of -merge
-	submit  string
-	workers int
-}
-
-func (c *cluster) declare(set *flag.FlagSet) {
-	set.BoolVar(&c.worker, "worker", false, "")
-	set.DurationVar(&c.limit, "for", 0, "")
-	set.StringVar(&c.merge, "merge", "", "")
-	set.StringVar(&c.submit, "submit", "", "")
-	set.IntVar(&c.workers, "workers", 0, "")
-}
-
 const limitForm = "write it like 55m or 3h30m"
 
 // validateWorkers checks the flags of workers.
-func (c *cluster) validateWorkers(given map[string]bool) error {
-	if given["submit"] && c.submit != "slurm" {
-		return usageError(fmt.Errorf("-submit %q: the only batch system is slurm", c.submit))
+func (f *flags) validateWorkers(given map[string]bool) error {
+	if given["submit"] && f.submit != "slurm" {
+		return usageError(fmt.Errorf("-submit %q: the only batch system is slurm", f.submit))
 	}
 	if given["submit"] && !given["workers"] {
 		return usageError(errors.New("-submit needs -workers N\nhint: such as -workers 10"))
@@ -42,33 +23,33 @@ func (c *cluster) validateWorkers(given map[string]bool) error {
 	if given["workers"] && !given["submit"] && !given["worker"] {
 		return usageError(errors.New("-workers has no effect without -submit or -worker\nhint: -worker makes this process one of several"))
 	}
-	if given["for"] && c.limit <= 0 {
-		return usageError(fmt.Errorf("-for %v: must be positive\nhint: %s", c.limit, limitForm))
+	if given["for"] && f.limit <= 0 {
+		return usageError(fmt.Errorf("-for %v: must be positive\nhint: %s", f.limit, limitForm))
 	}
 	return nil
 }
 
 // spread waits for a random time if several workers start together, so that they do not all read
 // the folder at once.
-func (c *cluster) spread(ctx context.Context) error {
-	if !c.worker || c.workers < 2 {
+func (f *flags) spread(ctx context.Context) error {
+	if !f.worker || f.workers < 2 {
 		return nil
 	}
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-time.After(rand.N(min(time.Duration(c.workers)*2*time.Second, 2*time.Minute))):
+	case <-time.After(rand.N(min(time.Duration(f.workers)*2*time.Second, 2*time.Minute))):
 		return nil
 	}
 }
 
 // validateMerge reads the remaining arguments as folders of -merge.
-func (c *cluster) validateMerge(rest []string, given map[string]bool) ([]string, error) {
+func (f *flags) validateMerge(rest []string, given map[string]bool) ([]string, error) {
 	if !given["merge"] {
 		return rest, nil
 	}
-	c.folders = append(strings.Split(c.merge, ","), rest...)
-	for _, dir := range c.folders {
+	f.folders = append(strings.Split(f.merge, ","), rest...)
+	for _, dir := range f.folders {
 		if strings.HasPrefix(dir, "-") {
 			return nil, usageError(fmt.Errorf("-merge reads all further arguments as folders, including %s\nhint: put other flags before -merge", dir))
 		}

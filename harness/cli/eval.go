@@ -72,9 +72,6 @@ func (f *flags) evalFile(ctx context.Context, out io.Writer, wanted request, boa
 
 // evaluations reads the file, and returns the runs that score it.
 func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
-	if err := store.CheckSet(f.eval); err != nil {
-		return nil, usageError(fmt.Errorf("-eval: %w", err))
-	}
 	seen, alone := map[string]bool{}, columnOfFiles(p)
 	for _, r := range p.Runs {
 		id := r.Identity

@@ -44,19 +44,19 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		}
 		column := of[r.Cell.Column]
 		if column == nil {
-			column = &exported{name: r.Cell.Column, whole: r.Method().Info().IgnoresIPC}
+			column = &exported{name: r.Cell.Column}
 			columns, of[column.name] = append(columns, column), column
 		}
 		set, err := f.convert(wanted.Store, r)
+		absent := errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrDamaged) // a damaged record may lack files
 		switch {
-		case errors.Is(err, store.ErrDamaged): // includes missing files
-			damaged = append(damaged, err)
-			continue
-		case errors.Is(err, fs.ErrNotExist) && !wanted.Store.Has(r.Key):
+		case absent && !wanted.Store.Has(r.Key):
 			column.missing++
 			continue
-		case errors.Is(err, fs.ErrNotExist):
-			column.without++
+		case absent:
+			if !r.Method().Info().IgnoresIPC { // no record has the whole training set
+				column.without++
+			}
 			continue
 		case err != nil:
 			damaged = append(damaged, err)
@@ -69,9 +69,9 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if f.export == "half" {
 			name = names[i] + ".npz"
 		}
-		column.file = filepath.Join(f.exportDir, name)
-		if err := report.WriteNew(column.file, set.content); err != nil {
-			return fmt.Errorf("-export: %s: %w", column.file, err)
+		file := filepath.Join(f.exportDir, name)
+		if err := report.WriteNew(file, set.content); err != nil {
+			return fmt.Errorf("-export: %s: %w", file, err)
 		}
 		column.written++
 		set.content = nil // large
@@ -81,12 +81,12 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is not exported, and the records in this repository do not contain large sets"))
 	}
 	for _, c := range columns {
-		if c.written+c.without+c.missing > 0 { // otherwise its records are damaged
-			fmt.Fprintln(out, c)
+		if text := c.String(); text != "" { // otherwise its records are damaged
+			fmt.Fprintf(out, "%s: %s\n", c.name, text)
 		}
 	}
 	fmt.Fprintf(out, "%s written to %s\n", report.Count(len(written), "set", "sets"), f.exportDir)
-	if slices.ContainsFunc(columns, func(c *exported) bool { return c.without > 0 && !c.whole }) {
+	if slices.ContainsFunc(columns, func(c *exported) bool { return c.without > 0 }) {
 		fmt.Fprintln(out, "hint: for records without a set, compute the runs again by -exp with -only and -force")
 	}
 	if f.export != "png" && len(written) > 0 {
@@ -131,30 +131,22 @@ func (f *flags) convert(s *store.Store, r *engine.Run) (out setFile, err error) 
 // exported counts the runs of a column by outcome.
 type exported struct {
 	name                      string
-	whole                     bool // the set is the training set
-	file                      string
 	written, without, missing int
 }
 
-// String returns the counts as one line.
+// String returns the counts that are not zero.
 func (c *exported) String() string {
 	var parts []string
-	switch c.written {
-	case 0:
-	case 1:
-		parts = append(parts, c.file)
-	default:
-		parts = append(parts, fmt.Sprintf("%d sets", c.written))
+	if c.written > 0 {
+		parts = append(parts, report.Count(c.written, "set", "sets"))
 	}
-	if c.whole {
-		parts = append(parts, "the whole training set is not exported")
-	} else if c.without > 0 {
+	if c.without > 0 {
 		parts = append(parts, fmt.Sprintf("%d without the set in the record", c.without))
 	}
 	if c.missing > 0 {
 		parts = append(parts, fmt.Sprintf("%d not run", c.missing))
 	}
-	return c.name + ": " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // distinct returns one run for each distilled set. Runs that only differ in their protocol share a

@@ -88,7 +88,13 @@ type flags struct {
 	list, show, plan, collect, check, offline, force bool
 	paper, quiet                                     bool
 
-	cluster
+	// For work on several machines.
+	worker  bool
+	limit   time.Duration // of -for
+	merge   string
+	folders []string // of -merge
+	submit  string
+	workers int
 }
 
 func parseFlags(l library, args []string) (*flags, error) {
@@ -118,7 +124,11 @@ func parseFlags(l library, args []string) (*flags, error) {
 	set.BoolVar(&f.paper, "paper", false, "")
 	set.BoolVar(&f.quiet, "quiet", false, "")
 	set.Func("set", "", func(one string) error { f.set = append(f.set, one); return nil })
-	f.cluster.declare(set)
+	set.BoolVar(&f.worker, "worker", false, "")
+	set.DurationVar(&f.limit, "for", 0, "")
+	set.StringVar(&f.merge, "merge", "", "")
+	set.StringVar(&f.submit, "submit", "", "")
+	set.IntVar(&f.workers, "workers", 0, "")
 	if name := twice(set, args); name != "" {
 		return nil, usageError(fmt.Errorf("-%s is given twice\nhint: join lists by commas, as in -exp table1,table2", name))
 	}
@@ -266,11 +276,8 @@ func (f *flags) store() *store.Store { return store.Open(f.out, f.others()...) }
 
 // setRetry sets the time before which failures are retried, by default now.
 func (f *flags) setRetry(text string) error {
-	if yes, err := strconv.ParseBool(text); err == nil { // "true" is -retry without a value
-		f.retry = time.Time{}
-		if yes {
-			f.retry = time.Now()
-		}
+	if text == "true" { // -retry without a value
+		f.retry = time.Now()
 		return nil
 	}
 	when, err := time.Parse(time.RFC3339, text)

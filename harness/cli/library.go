@@ -43,14 +43,10 @@ func (l library) ReadDir(name string) ([]fs.DirEntry, error) {
 		if err != nil && !absent(err) {
 			return nil, err
 		}
-		for _, e := range entries {
-			if !slices.ContainsFunc(all, func(a fs.DirEntry) bool { return a.Name() == e.Name() }) {
-				all = append(all, e)
-			}
-		}
+		all = append(all, entries...)
 	}
-	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	return all, nil
+	slices.SortStableFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return slices.CompactFunc(all, func(a, b fs.DirEntry) bool { return a.Name() == b.Name() }), nil
 }
 
 // absent reports whether a layer lacks a file or one of the folders in its path.

@@ -301,8 +301,7 @@ var errStorage = errors.New("results cannot be written")
 
 // group holds the values that jobs with the same seed, data and networks share.
 type group struct {
-	at       int  // jobs in progress
-	holds    bool // there may be values
+	at       int // jobs in progress
 	features method.Shared
 	scoring  method.Shared
 }
@@ -319,12 +318,11 @@ func (e *executor) enter(j *Job) *group {
 		e.groups[key] = g
 	}
 	g.at++
-	g.holds = true
-	for _, other := range e.groups {
-		if other.holds && other.at == 0 {
+	for key, other := range e.groups {
+		if other.at == 0 {
 			other.features.Clear()
 			other.scoring.Clear()
-			other.holds = false
+			delete(e.groups, key)
 			defer debug.FreeOSMemory() // before new values need the memory
 		}
 	}

@@ -176,16 +176,16 @@ func TestUnusedSection(t *testing.T) {
 	}
 }
 
-// An experiment has the name of its file. For an invalid name the error proposes a valid one.
+// An experiment has the name of its file. For an invalid name the error describes valid ones.
 func TestNamesOfExperiments(t *testing.T) {
 	for name, want := range map[string]string{
 		"my_exp": "",
 		"m2":     "",
 		"M2":     `"M2" cannot be the name of an experiment`,
-		"My Exp": `call the file my-exp.toml, and write name = "my-exp"`,
-		"a__b":   `with single - or _ between them, and begins with a letter: call the file a-b.toml`,
-		"ünï":    `call the file my-experiment.toml`,
-		"2nd":    `call the file exp-2nd.toml`,
+		"My Exp": `cannot be the name of an experiment`,
+		"a__b":   `with single - or _ between them, and begins with a letter`,
+		"ünï":    `cannot be the name of an experiment`,
+		"2nd":    `cannot be the name of an experiment`,
 	} {
 		text := strings.Replace(good, `name = "demo"`, fmt.Sprintf("name = %q", name), 1)
 		_, err := ReadFS(folder(map[string]string{name: text}), "exp/"+name+".toml", Options{Datasets: known})
@@ -270,7 +270,7 @@ func TestGridMistakes(t *testing.T) {
 		"name of data":                   {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`, 1},
 		"classes twice":                  {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice", 1},
 		"class names twice":              {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a", which is empty, has a line break, or appears twice`, 1},
-		"many values":                    {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(10_001) + "]", "there are more than 10000 values on the axis method.steps", 1},
+		"many values":                    {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(10_001) + "]", "the grid has more than 10000 cells", 1},
 		"many cells":                     {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(1000) + "]", "the grid has more than 10000 cells", 1},
 	} {
 		if !strings.Contains(good, c.old) {
@@ -282,14 +282,6 @@ func TestGridMistakes(t *testing.T) {
 		} else if n := strings.Count(err.Error(), "demo.toml:"); c.faults > 0 && n != c.faults {
 			t.Errorf("%s: %d mistakes, want %d:\n%v", name, n, c.faults, err)
 		}
-	}
-}
-
-func TestManySets(t *testing.T) {
-	text := strings.Replace(good, "ipc = [1, 10]", "ipc = ["+strings.TrimPrefix(numbers(801), "0, ")+"]", 1)
-	text += strings.Repeat("\n[[set]]\nwhen = { ipc = 1 }\nwith = {}\n", 200)
-	if _, err := Parse("demo.toml", text, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), "202 [[set]] are too many for 9600 cells") {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -15,12 +15,8 @@ import (
 // needed lists the axes that every grid must have.
 var needed = []string{"dataset", "ipc", "method"}
 
-// Limits of a grid. No one can read larger tables.
-const (
-	maxCells = 10_000
-	maxRuns  = 100_000
-	maxSets  = 1_000_000 // [[set]] sections times cells
-)
+// maxCells limits a grid. No one can read larger tables.
+const maxCells = 10_000
 
 // plainName matches valid names of data, methods and networks. Filters, tables and files use them.
 var plainName = regexp.MustCompile(`^[\pL\pN][\pL\pN._+-]*$`)
@@ -81,10 +77,6 @@ func (r *reader) misspelt(n *toml.Node, name string) bool {
 func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 	var all Values
 	all.FromNode(r.d, n)
-	if len(all) > maxCells {
-		r.d.FaultKey(n, fmt.Sprintf("there are more than %d values on the axis %s", maxCells, axis), "")
-		return nil
-	}
 	known := r.known(axis)
 	seen := map[string]bool{}
 	var out []Value
@@ -141,7 +133,7 @@ func (r *reader) known(axis string) []string {
 
 func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
-// small reports whether the grid is within the limits.
+// small reports whether the grid is within the limit.
 func (r *reader) small(n *toml.Node) bool {
 	cells := 1
 	for _, a := range r.out.Axes {
@@ -149,14 +141,6 @@ func (r *reader) small(n *toml.Node) bool {
 			r.d.FaultKey(n, fmt.Sprintf("the grid has more than %d cells", maxCells), "split it into several experiments")
 			return false
 		}
-	}
-	if cells*len(r.doc.Set) > maxSets {
-		r.d.FaultKey(n, fmt.Sprintf("%d [[set]] are too many for %d cells", len(r.doc.Set), cells), "name several values, or a pattern, in one condition")
-		return false
-	}
-	if runs := cells * r.mostSeeds(); runs > maxRuns {
-		r.d.FaultKey(n, fmt.Sprintf("%d cells with %d seeds are %d runs; at most %d are allowed", cells, r.mostSeeds(), runs, maxRuns), "split it into several experiments")
-		return false
 	}
 	return true
 }

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"dgkip/harness/method"
 	"dgkip/harness/suggest"
@@ -14,20 +13,6 @@ import (
 
 // validName matches valid names of experiments. Files have these names, and some file systems ignore case.
 var validName = regexp.MustCompile(`^[a-z][a-z0-9]*([_-][a-z0-9]+)*$`)
-
-var unfitForNames = regexp.MustCompile(`[^a-z0-9]+`)
-
-// fitName returns a valid name similar to the given one, or an example if the name is not in ASCII.
-func fitName(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return "my-experiment"
-	}
-	fit := strings.Trim(unfitForNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
-	if !validName.MatchString(fit) {
-		fit = strings.Trim("exp-"+fit, "-")
-	}
-	return fit
-}
 
 // Names holds the axes of an experiment, and their values in all profiles together. A condition on cells
 // may use any of them, because it may be meant for another profile.
@@ -96,9 +81,6 @@ func (r *reader) check(names Names, all []*reader) {
 			slices.ContainsFunc(r.doc.Set, func(s override) bool { return s.When[a.Name] != nil })
 		if !used && n != nil && r.own(n) {
 			hint := dottedHint
-			if slices.Contains(shownOnly, a.Name) {
-				hint = "it only affects what is shown, not what is run"
-			}
 			if meant := suggest.Name(a.Name, append([]string{"model"}, needed...)); meant != "" {
 				hint = fmt.Sprintf("did you mean %q? %s", meant, hint)
 			}

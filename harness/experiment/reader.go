@@ -73,11 +73,7 @@ type counted struct {
 // checkSchema reports a file with another schema.
 func checkSchema(d *toml.Decoder, root *toml.Node) {
 	if n := root.Get("schema"); n != nil && n.Value != int64(Schema) {
-		is := n.Kind()
-		if _, whole := n.Value.(int64); whole {
-			is = fmt.Sprint(n.Value)
-		}
-		d.Fault(n, fmt.Sprintf("schema is %s; this program reads schema %d", is, Schema), "")
+		d.Fault(n, fmt.Sprintf("this program reads schema %d", Schema), "")
 	}
 }
 
@@ -90,8 +86,8 @@ func (r *reader) read() {
 	switch n, file := r.root.Get("name"), stem(r.file); {
 	case n == nil || doc.Name == "":
 	case !validName.MatchString(file):
-		r.d.Fault(n, fmt.Sprintf("%q cannot be the name of an experiment", file), fmt.Sprintf(
-			"a name has lower-case letters and digits, with single - or _ between them, and begins with a letter: call the file %[1]s.toml, and write name = %[1]q", fitName(file)))
+		r.d.Fault(n, fmt.Sprintf("%q cannot be the name of an experiment", file),
+			"a name has lower-case letters and digits, with single - or _ between them, and begins with a letter: rename the file, such as to my-experiment.toml, and write name = \"my-experiment\"")
 	case doc.Name != file:
 		r.d.Fault(n, fmt.Sprintf("name must be %q, the name of the file", file), "")
 	}
@@ -167,15 +163,6 @@ func (r *reader) seedsOf(p point) int {
 		}
 	}
 	return max(1, cmp.Or(r.options.Seeds, n))
-}
-
-// mostSeeds returns the largest number of seeds of any cell.
-func (r *reader) mostSeeds() int {
-	n := r.doc.Seeds.Count
-	for _, m := range r.doc.Seeds.More {
-		n = max(n, m.Count)
-	}
-	return cmp.Or(r.options.Seeds, n)
 }
 
 // data completes the [data.NAME] sections.

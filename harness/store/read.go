@@ -330,25 +330,6 @@ func (r *Record) checkFile(name string) error {
 	return r.checkSum(name, f)
 }
 
-// CheckSet checks the checksum of a set inside the folder of a record. It accepts any other file.
-func CheckSet(file string) error {
-	r := &Record{Dir: filepath.Dir(file)}
-	list, err := readFile(filepath.Join(r.Dir, sumsFile))
-	if err == nil {
-		r.sums, err = parseSums(list)
-	}
-	if name := filepath.Base(file); err != nil || name != SetFile || r.sums[name] == "" {
-		return nil
-	}
-	if err = r.checkFile(SetFile); err == nil {
-		return nil
-	}
-	if r.read(filepath.Base(r.Dir)) != nil {
-		return r.damaged(err, "a run of its experiment with -force computes it again")
-	}
-	return r.damagedFile(err)
-}
-
 // Damaged returns the error of a damaged record. It returns nil if the record is sound or missing.
 // Damage outside the numbers does not count; see Record.Verify.
 func (s *Store) Damaged(key string) error {

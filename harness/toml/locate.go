@@ -115,8 +115,6 @@ func (l *locator) key(depth int) (parts []part, ok bool) {
 			return nil, false
 		case l.names > maxKeys:
 			return nil, l.refuse(l.last, "the file has more than %d keys", maxKeys)
-		case len(s) > maxName:
-			return nil, l.refuse(at, "the key is longer than %d characters", maxName)
 		case s[0] == '"':
 			s, _ = strconv.Unquote(escapes.Replace(s)) // the TOML package reports invalid escapes
 		case s[0] == '\'':

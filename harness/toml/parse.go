@@ -14,7 +14,6 @@ const (
 	MaxSize  = 1 << 20 // bytes
 	maxDepth = 32      // nested tables and lists
 	maxKeys  = 10_000  // names in keys and headers; a.b counts as two
-	maxName  = 200     // bytes
 )
 
 // Parse reads a document. The node is nil if the text is not TOML.
