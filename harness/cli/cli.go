@@ -351,14 +351,10 @@ func (f *flags) atOnce(wanted request) int {
 }
 
 func (f *flags) options(board *progress.Board) engine.Options {
-	var args []string
-	for _, arg := range f.args {
-		args = append(args, withoutFolders(arg))
-	}
 	return engine.Options{
 		Jobs: f.jobs, Threads: runtime.GOMAXPROCS(0), Retry: f.retry, Force: f.force, CheckpointEvery: checkpointEvery,
 		Busy: func() bool { return env.Load() > 2*float64(runtime.NumCPU()) },
-		Args: args, Kernels: tensor.Path(), Board: board, Worker: f.worker,
+		Args: withoutFolders(f.args), Kernels: tensor.Path(), Board: board, Worker: f.worker,
 	}
 }
 
@@ -405,14 +401,14 @@ func (f *flags) failures(p *engine.Plan, s *store.Store, o engine.Outcome) error
 // absolute matches absolute paths, also in lists, in -flag=value and in the quotes of -set.
 var absolute = regexp.MustCompile(`(^|[=,"'])\s*(?:/|[A-Za-z]:[/\\])(?:[^,"']*[/\\])?([^,"'/\\]+)[/\\]?`)
 
-// withoutFolders shortens absolute paths in an argument to their last part. Arguments go into
+// withoutFolders shortens absolute paths in arguments to their last part. Arguments go into
 // records, which should not reveal the folders of this machine.
-func withoutFolders(arg string) string { return absolute.ReplaceAllString(arg, "$1$2") }
-
-// shownSet lists the values of -set as files show them.
-func (f *flags) shownSet() (out []string) {
-	for _, one := range f.set {
-		out = append(out, withoutFolders(one))
+func withoutFolders(args []string) (out []string) {
+	for _, arg := range args {
+		out = append(out, absolute.ReplaceAllString(arg, "$1$2"))
 	}
 	return out
 }
+
+// shownSet lists the values of -set as files show them.
+func (f *flags) shownSet() []string { return withoutFolders(f.set) }

@@ -202,14 +202,15 @@ func planNames(runs []*engine.Run) []string {
 
 // printMemory prints how much memory the remaining runs may need, jobs of them at a time.
 func printMemory(out io.Writer, left []engine.Forecast, jobs int) {
-	if memoryOf(left, jobs) == 0 {
+	need := memoryOf(left, jobs)
+	if need == 0 {
 		return // no record has a peak
 	}
 	at := ""
 	if jobs > 1 {
 		at = fmt.Sprintf(" with %d runs at a time", jobs)
 	}
-	fmt.Fprintf(out, "memory%s: about %s at the peak", at, bytesText(memoryOf(left, jobs)))
+	fmt.Fprintf(out, "memory%s: about %s at the peak", at, bytesText(need))
 	if have := env.Read().Memory; have > 0 {
 		fmt.Fprintf(out, "; this machine has %s", bytesText(float64(have)))
 	}
@@ -232,10 +233,7 @@ func memoryOf(left []engine.Forecast, jobs int) (need float64) {
 
 // bytesText formats a size for readers.
 func bytesText(n float64) string {
-	switch {
-	case n < 10e6:
-		return fmt.Sprintf("%.1f MB", n/1e6)
-	case n < 1e9:
+	if n < 1e9 {
 		return fmt.Sprintf("%.0f MB", n/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", n/1e9)

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -19,14 +18,12 @@ func alike(err error) error {
 	var others []error
 	var faults []fault // in the order of the grid
 	cells := map[fault][]string{}
-	whole := false // a whole cell is affected, so that an [[exclude]] helps; not so for a single damaged file
 	for _, e := range each(err) {
 		unfit := new(engine.Unfit)
 		if !errors.As(e, &unfit) {
 			others = append(others, e)
 			continue
 		}
-		whole = whole || !unfit.Seed || errors.Is(unfit.Err, fs.ErrNotExist)
 		for _, cause := range each(unfit.Err) {
 			f := fault{unfit.File, cause.Error()}
 			if cells[f] == nil {
@@ -40,7 +37,7 @@ func alike(err error) error {
 	for _, f := range faults {
 		others = append(others, errors.New(f.file+": "+cellsText(cells[f], f.cause)))
 	}
-	if whole {
+	if len(faults) > 0 {
 		others = append(others, errors.New("hint: to leave cells out of the grid, add an [[exclude]] with when = { ... } and a reason"))
 	}
 	return errors.Join(others...)

@@ -185,12 +185,11 @@ func (r *Run) flops() float64 {
 // Unfit is the error of a cell that does not fit its data.
 type Unfit struct {
 	File, Cell string
-	Seed       bool // only one run of the cell is affected, such as by a damaged file
 	Err        error
 }
 
 func unfit(s *experiment.Spec, c *experiment.Cell, end string, err error) *Unfit {
-	return &Unfit{s.File, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end), end != "", err}
+	return &Unfit{s.File, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end), err}
 }
 
 func (e *Unfit) Error() string { return fmt.Sprintf("%s: %s: %v", e.File, e.Cell, e.Err) }

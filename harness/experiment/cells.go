@@ -30,25 +30,18 @@ func (p point) text(axis string) (string, bool) {
 func (r *reader) cells() {
 	before := r.d.Reported
 	r.checkSections()
-	at := make([]int, len(r.out.Axes))
-	for !r.d.Full() {
-		p := point{}
-		for i, a := range r.out.Axes {
-			p[a.Name] = a.Values[at[i]]
+	all := 1
+	for _, a := range r.out.Axes {
+		all *= len(a.Values)
+	}
+	for n := 0; n < all && !r.d.Full(); n++ {
+		p, rest := point{}, n
+		for _, a := range slices.Backward(r.out.Axes) { // the last axis changes first
+			p[a.Name], rest = a.Values[rest%len(a.Values)], rest/len(a.Values)
 		}
 		out := slices.ContainsFunc(r.doc.Exclude, func(e Excluded) bool { return e.Where.Matches(p.text) })
 		if c := r.cell(p); c != nil && !out {
 			r.out.Cells = append(r.out.Cells, c)
-		}
-		i := len(at) - 1
-		for ; i >= 0; i-- {
-			if at[i]++; at[i] < len(r.out.Axes[i].Values) {
-				break
-			}
-			at[i] = 0
-		}
-		if i < 0 {
-			break
 		}
 	}
 	if len(r.out.Cells) == 0 && r.d.Reported == before {

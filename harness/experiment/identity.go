@@ -97,20 +97,20 @@ func (id Identity) Key() string {
 // finite numbers.
 func Canonical(v any) []byte {
 	first, err := json.Marshal(v)
-	if err != nil {
-		panic("Canonical: value has no JSON form")
-	}
 	// The encoder sorts the keys of maps, but not the fields of structs.
 	var tree any
 	dec := json.NewDecoder(bytes.NewReader(first))
 	dec.UseNumber()
-	if err := dec.Decode(&tree); err != nil {
-		panic("Canonical: value has no JSON form")
+	if err == nil {
+		err = dec.Decode(&tree)
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(tree); err != nil {
+	if err == nil {
+		err = enc.Encode(tree)
+	}
+	if err != nil {
 		panic("Canonical: value has no JSON form")
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))

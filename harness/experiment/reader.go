@@ -114,10 +114,7 @@ func (r *reader) inGrid() bool {
 	for _, axis := range []string{"method", "model"} {
 		var used []string
 		for _, v := range r.values(axis) {
-			used = append(used, v)
-			if axis == "method" {
-				used = append(used, r.behind(v)...)
-			}
+			used = append(used, r.behind(v)...) // of networks, only their name
 		}
 		section := r.command.Get(axis)
 		if section == nil || section.Table == nil {
