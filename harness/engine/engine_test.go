@@ -139,6 +139,8 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 				return nil, errors.New("out of luck")
 			case "panic":
 				panic("out of order")
+			case "data":
+				p.Data.Train.X[1]++
 			case "nan":
 				loss = math.NaN()
 			case "zero":

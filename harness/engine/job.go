@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,13 +88,13 @@ func (e *executor) do(j *Job) {
 		w.features, w.scoring = g.features.With(part{w.ctx, e.Disk, "shared/"}), g.scoring.With(part{w.ctx, e.Disk, "scoring/"})
 	}
 	w.restore()
-	noSet := guard(w.obtain)
+	noSet := w.guard(w.obtain)
 	for _, r := range j.Runs {
 		w.show(r)
 		var record *store.Record
 		err := noSet
 		if err == nil {
-			err = guard(func() (err error) {
+			err = w.guard(func() (err error) {
 				record, err = w.score(r)
 				return err
 			})
@@ -127,6 +128,10 @@ func (w *work) finish(record *store.Record, err error) {
 	case errors.Is(err, store.ErrStorage):
 		w.line.Done(true, "FAILED")
 		w.stop(err)
+	case errors.Is(err, errChanged):
+		w.line.Done(true, "FAILED")
+		w.stop(fmt.Errorf("%s: %w\nhint: runs share the images, so Distill must work on copies; correct it, delete %s if it exists, and start again",
+			w.run.Name(), err, filepath.Join(w.store.Dir(), "work", "cache")))
 	case w.executor.ctx.Err() != nil && !errors.As(err, new(*panicked)):
 		w.line.Done(false, "")
 	default:
@@ -187,11 +192,15 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("%v, at %s", e.value, e.at) }
 
-// guard runs a part of a job and turns a panic into an error.
-func guard(f func() error) (err error) {
+// guard runs a part of a job and turns a panic into an error. If the training images were changed,
+// it returns errChanged.
+func (w *work) guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicked{v, panicAt(), debug.Stack()}
+		}
+		if err != nil && w.data != nil {
+			err = cmp.Or(w.job.Data.intact(w.data), err)
 		}
 	}()
 	return f()
