@@ -102,7 +102,8 @@ func (f Filter) Selects(c *Cell, seed uint64) bool {
 }
 
 // Unmatched describes the values of the filter that match nothing on their axis, with suggestions. Of
-// values in brackets, one that matches is enough. Axes without known values are ignored.
+// values in brackets, one that matches is enough, unless another is close to a known name. Axes without
+// known values are ignored.
 func (f Filter) Unmatched(values func(axis string) []string) []string {
 	var out []string
 	for _, t := range f.terms {
@@ -110,15 +111,19 @@ func (f Filter) Unmatched(values func(axis string) []string) []string {
 		matches := func(v string) bool {
 			return slices.ContainsFunc(known, func(text string) bool { return glob(v, text) })
 		}
-		if len(known) == 0 || slices.ContainsFunc(t.values, matches) {
-			continue
-		}
+		found := slices.ContainsFunc(t.values, matches)
 		for _, v := range t.values {
 			hint := suggest.Hint(v, known)
 			if _, err := strconv.ParseFloat(v, 64); err == nil { // no number is a misspelt one
+				hint = ""
+			}
+			if len(known) == 0 || matches(v) || found && hint == "" {
+				continue
+			}
+			if hint == "" {
 				hint = "known are " + strings.Join(known, ", ")
 			}
-			out = append(out, strings.TrimSuffix(fmt.Sprintf("no %s matches %s; %s", t.key, cmp.Or(v, "()"), hint), "; "))
+			out = append(out, fmt.Sprintf("no %s matches %s; %s", t.key, cmp.Or(v, "()"), hint))
 		}
 	}
 	return out
