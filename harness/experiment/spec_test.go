@@ -329,6 +329,7 @@ func TestUnmatched(t *testing.T) {
 		"ipc:(1 50)":             "",
 		"ipc:50":                 "no ipc matches 50; known are 1, 10",
 		"ipc:abc":                "no ipc matches abc; known are 1, 10",
+		"ipc:(1 abc)":            "no ipc matches abc; known are 1, 10",
 		"ipc:1*":                 "",
 		"-method:tyo":            `no method matches tyo; did you mean "toy"?`,
 		"method:dc* model:fc":    "no method matches dc*; known are toy, dgkip-lr",

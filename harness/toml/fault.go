@@ -12,7 +12,7 @@ import (
 const (
 	shownFaults = 30  // mistakes printed for a file
 	keptFaults  = 500 // mistakes collected, of which the first are printed
-	shownLine   = 160 // characters of the longest line that is printed
+	shownLine   = 160 // characters printed from a long line
 )
 
 // Fault is one mistake in a file.
@@ -31,9 +31,8 @@ func (f Fault) String() string {
 		fmt.Fprintf(&b, "%s: %s\n", f.File, f.Message)
 	} else {
 		fmt.Fprintf(&b, "%s:%d:%d: %s\n", f.File, f.Line, f.Col, f.Message)
-		if line, below := f.caret(); below != "" {
-			fmt.Fprintf(&b, "\t%s\n\t%s\n", line, below)
-		}
+		line, lead, length := f.excerpt()
+		fmt.Fprintf(&b, "\t%s\n\t%s%s\n", line, lead, strings.Repeat("^", length))
 	}
 	if f.Hint != "" {
 		fmt.Fprintf(&b, "\thint: %s\n", f.Hint)
@@ -41,9 +40,9 @@ func (f Fault) String() string {
 	return b.String()
 }
 
-// caret returns the line of the mistake, and blanks and carets to print below it. It returns "" for a long
-// line, in which no one would find the carets.
-func (f Fault) caret() (line, below string) {
+// excerpt returns the line, or the part of a long line around the mistake. It also returns the blanks
+// before the caret, and the number of characters to underline.
+func (f Fault) excerpt() (line, lead string, length int) {
 	// Every character stays one character, so that the caret is below the mistake.
 	text := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\t' {
@@ -51,18 +50,27 @@ func (f Fault) caret() (line, below string) {
 		}
 		return r
 	}, f.Source))
-	if len(text) > shownLine {
-		return "", ""
-	}
 	from := min(f.Col-1, len(text))
-	// Tabs stay tabs, because the width of a tab depends on the terminal.
-	blanks := strings.Map(func(r rune) rune {
-		if r != '\t' {
-			return ' '
+	before, after := "", ""
+	if len(text) > shownLine {
+		start := max(0, min(from-shownLine/2, len(text)-shownLine))
+		end := start + shownLine
+		if start > 0 {
+			before = "..."
 		}
-		return r
-	}, string(text[:from]))
-	return string(text), blanks + strings.Repeat("^", max(1, min(f.Len, len(text)-from)))
+		if end < len(text) {
+			after = "..."
+		}
+		text, from = text[start:end], from-start
+	}
+	// Tabs stay tabs, because the width of a tab depends on the terminal.
+	blanks := slices.Clone(text[:from])
+	for i, r := range blanks {
+		if r != '\t' {
+			blanks[i] = ' '
+		}
+	}
+	return before + string(text) + after, strings.Repeat(" ", len(before)) + string(blanks), max(1, min(f.Len, len(text)-from))
 }
 
 // Faults are all mistakes in a file.
