@@ -1,12 +1,11 @@
 package dc
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 
+	"dgkip/harness/method"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
 )
@@ -40,10 +39,8 @@ func (n *network) train(ctx context.Context, stream *rng.Rand) error {
 		return err
 	}
 	n.begun = false
-	for _, v := range n.next {
-		if v-v != 0 {
-			return fmt.Errorf("the network's weights hold %v after its training on the set: the training diverged\nhint: %s", v, divergenceHint)
-		}
+	if err := nn.Finite(n.next); err != nil {
+		return fmt.Errorf("%w\nhint: %s", err, divergenceHint)
 	}
 	n.theta, n.next = n.next, n.theta
 	return nil
@@ -64,15 +61,13 @@ func (n *network) MarshalBinary() ([]byte, error) {
 			return nil, err
 		}
 	}
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(s)
-	return b.Bytes(), err
+	return method.Encode(s)
 }
 
 // UnmarshalBinary restores what MarshalBinary saved.
 func (n *network) UnmarshalBinary(data []byte) error {
 	var s savedNetwork
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&s); err != nil {
+	if err := method.Decode(data, &s); err != nil {
 		return err
 	}
 	if len(s.Theta) != len(n.theta) {

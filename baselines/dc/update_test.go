@@ -217,7 +217,7 @@ func TestDivergence(t *testing.T) {
 		want   string
 	}{
 		"images":   {func(s *Settings) { s.Rate, s.Outer, s.Norm = 1e30, 1, false }, "the descent diverged"},
-		"networks": {func(s *Settings) { s.NetRate, s.Norm = 1e30, false }, "dc: update 2: the network's weights hold NaN after its training"},
+		"networks": {func(s *Settings) { s.NetRate, s.Norm = 1e30, false }, "dc: update 2: the training diverged: the weights of a network contain NaN"},
 	} {
 		m := quick()
 		c.change(&m.Settings)

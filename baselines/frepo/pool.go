@@ -1,12 +1,11 @@
 package frepo
 
 import (
-	"bytes"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"strconv"
 
+	"dgkip/harness/method"
 	"dgkip/harness/nn"
 	"dgkip/harness/optim"
 	"dgkip/harness/rng"
@@ -124,15 +123,13 @@ func (p *pool) MarshalBinary() ([]byte, error) {
 		}
 		all = append(all, savedNetwork{one.age, weights})
 	}
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(all)
-	return b.Bytes(), err
+	return method.Encode(all)
 }
 
 // UnmarshalBinary restores what MarshalBinary saved.
 func (p *pool) UnmarshalBinary(data []byte) error {
 	var all []savedNetwork
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&all); err != nil {
+	if err := method.Decode(data, &all); err != nil {
 		return err
 	}
 	if len(all) != len(p.nets) {

@@ -1,15 +1,14 @@
 package learned
 
 import (
-	"bytes"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"dgkip/harness/convex"
+	"dgkip/harness/method"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
@@ -102,37 +101,28 @@ func (p *pool) train(epochs int) error {
 	if epochs == 0 {
 		return nil
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	err := p.training.Run(ctx, func(s nn.Step) {
+	err := p.training.Run(context.Background(), func(s nn.Step) bool {
 		if s.Last {
-			if epochs--; epochs == 0 {
-				stop()
-			}
+			epochs--
 		}
+		return epochs > 0
 	})
-	if epochs > 0 {
+	if err != nil {
 		return err
 	}
-	for _, v := range p.theta {
-		if v-v != 0 {
-			return fmt.Errorf("a network's weights hold %v: the training on the set diverged\nhint: choose a lower net_rate", v)
-		}
+	if err := nn.Finite(p.theta); err != nil {
+		return fmt.Errorf("%w\nhint: choose a lower net_rate", err)
 	}
 	return nil
 }
 
 // MarshalBinary saves all networks.
-func (p *pool) MarshalBinary() ([]byte, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(p.nets)
-	return b.Bytes(), err
-}
+func (p *pool) MarshalBinary() ([]byte, error) { return method.Encode(p.nets) }
 
 // UnmarshalBinary restores what MarshalBinary saved.
 func (p *pool) UnmarshalBinary(data []byte) error {
 	var nets []network
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&nets); err != nil {
+	if err := method.Decode(data, &nets); err != nil {
 		return err
 	}
 	if len(nets) != len(p.nets) {

@@ -95,25 +95,19 @@ func train(ctx context.Context, data *method.Data, k int, m *Tangent, net *nn.Ne
 	if err != nil {
 		return nil, err
 	}
-	until, stop := context.WithCancel(ctx)
-	defer stop()
 	age := 0
-	err = training.Run(until, func(nn.Step) {
+	err = training.Run(ctx, func(nn.Step) bool {
 		age++
 		if slices.Contains(m.Ages, age) {
 			t = append(t, slices.Clone(theta))
 		}
-		if age == last {
-			stop()
-		}
+		return age < last
 	})
-	if age < last {
+	if err != nil {
 		return nil, err
 	}
-	for _, v := range theta {
-		if v-v != 0 {
-			return nil, fmt.Errorf("a network's weights hold %v after %d steps on the real images: the training diverged\nhint: choose a lower net_rate", v, age)
-		}
+	if err := nn.Finite(theta); err != nil {
+		return nil, fmt.Errorf("%w\nhint: choose a lower net_rate", err)
 	}
 	return t, nil
 }

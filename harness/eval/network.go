@@ -10,14 +10,11 @@
 package eval
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"dgkip/harness/augment"
 	"dgkip/harness/method"
@@ -99,12 +96,6 @@ func (n *Network) recipe() nn.Recipe {
 	return nn.Recipe{Epochs: n.Epochs, Batch: n.Batch, Rate: n.Rate, Momentum: n.Momentum, Decay: n.Decay, Drops: []float64{0.5}}
 }
 
-// state is a scoring in progress: finished networks and the one in training.
-type state struct {
-	Errors   []int64
-	Training []byte
-}
-
 // Score implements method.Protocol.
 func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	classes := len(t.Data.Classes)
@@ -119,23 +110,27 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 	if err := augmented(&data, n.Augment, t); err != nil {
 		return nil, fmt.Errorf("[eval.network] augment %w", err)
 	}
-	count := n.Nets
+	batches := (data.N + n.Batch - 1) / n.Batch
+	all := networks{protocol: "network", trial: t, net: net, count: n.Nets, steps: n.Epochs * batches, observe: observe}
 	if !t.Final {
-		count = n.TraceNets
-	}
-	var s state
-	if err := resume(t, &s); err != nil {
-		return nil, err
+		all.count = n.TraceNets
 	}
 	theta := make([]float32, net.Params())
-	for len(s.Errors) < count {
-		wrong, err := n.next(ctx, net, theta, data, &s, t, observe, count)
-		if err != nil {
-			return nil, err
-		}
-		s.Errors, s.Training = append(s.Errors, int64(wrong)), nil
-	}
-	return scores(s.Errors, t), nil
+	return all.score(ctx, func(stream func(...string) *rng.Rand) (training, []float32, error) {
+		net.InitUniform(theta, stream("init"))
+		one, err := nn.NewTraining(net, theta, data, n.recipe(), stream("order"))
+		return descending{one, batches}, theta, err
+	})
+}
+
+// descending is the training of a network by SGD.
+type descending struct {
+	*nn.Training[float32]
+	batches int
+}
+
+func (d descending) run(ctx context.Context, more func(step int, loss float64) bool) error {
+	return d.Training.Run(ctx, func(s nn.Step) bool { return more(s.Epoch*d.batches+s.Batch+1, s.Loss) })
 }
 
 // augmented sets data.Augment to the named strategy, if any. Like the authors of FRePo, "frepo" does
@@ -144,105 +139,6 @@ func augmented(data *nn.Data[float32], name string, t method.Trial) error {
 	strategy, err := augment.New(name, t.Data.Characters || name == "frepo" && t.Test.C == 1)
 	data.Augment = strategy.Training(t.Test.H, t.Test.W, t.Test.C)
 	return err
-}
-
-// resume reads the state of an interrupted scoring, if there is one.
-func resume(t method.Trial, state any) error {
-	if t.Resume == nil {
-		return nil
-	}
-	if err := gob.NewDecoder(bytes.NewReader(t.Resume)).Decode(state); err != nil {
-		return fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
-	}
-	return nil
-}
-
-// encoded returns the state of a scoring for resume.
-func encoded(state any) ([]byte, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(state)
-	return b.Bytes(), err
-}
-
-// interrupted returns err, or method.Interrupted if ctx is done. A nil checkpoint saves nothing.
-func interrupted(ctx context.Context, err error, checkpoint func() ([]byte, error)) error {
-	if err == nil || ctx.Err() == nil {
-		return err
-	}
-	var b []byte
-	if checkpoint != nil {
-		var saving error
-		if b, saving = checkpoint(); saving != nil {
-			return saving
-		}
-	}
-	return &method.Interrupted{Checkpoint: b, Cause: context.Cause(ctx)}
-}
-
-// scores returns the scores of repetitions with these numbers of test errors.
-func scores(wrong []int64, t method.Trial) *method.Scores {
-	var total int64
-	for _, e := range wrong {
-		total += e
-	}
-	tests := int64(t.Test.Len())
-	tried := tests * int64(len(wrong))
-	return &method.Scores{
-		Metrics: map[string]float64{"test_acc": float64(tried-total) / float64(tried)},
-		Counts:  map[string][]int64{"test_errors": wrong, "test_images": {tests}},
-	}
-}
-
-// next trains the next network, or continues with the one in s, and returns its test errors. If it
-// is interrupted while it counts errors, the checkpoint contains the finished training.
-func (n *Network) next(ctx context.Context, net *nn.Net[float32], theta []float32, data nn.Data[float32], s *state, t method.Trial, observe func(method.Step), count int) (wrong int, err error) {
-	which := strconv.Itoa(len(s.Errors))
-	net.InitUniform(theta, rng.Stream(t.Seed, "eval", "network", which, "init"))
-	training, err := nn.NewTraining(net, theta, data, n.recipe(), rng.Stream(t.Seed, "eval", "network", which, "order"))
-	if err != nil {
-		return 0, err
-	}
-	if s.Training != nil {
-		if err := training.UnmarshalBinary(s.Training); err != nil {
-			return 0, fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
-		}
-	}
-	checkpoint := func() ([]byte, error) {
-		b, err := training.MarshalBinary()
-		if err != nil {
-			return nil, err
-		}
-		return encoded(state{s.Errors, b})
-	}
-	batches := (data.N + n.Batch - 1) / n.Batch
-	each := n.Epochs * batches
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	var diverged error
-	err = training.Run(running, func(step nn.Step) {
-		if step.Loss-step.Loss != 0 {
-			diverged = fmt.Errorf("network: training diverged: the loss of network %d of %d is %v at epoch %d of %d, step %d of %d\nhint: lower rate in [eval.network], or check the pixels of the set, which may be too large",
-				len(s.Errors)+1, count, step.Loss, step.Epoch+1, n.Epochs, step.Batch+1, batches)
-			stop()
-			return
-		}
-		observe(method.Step{
-			Update: len(s.Errors)*each + step.Epoch*batches + step.Batch + 1, Of: count * each, Loss: step.Loss, HasLoss: true,
-			Checkpoint: checkpoint,
-		})
-	})
-	if diverged != nil {
-		return 0, diverged
-	}
-	if err == nil {
-		for _, v := range theta {
-			if v-v != 0 {
-				return 0, errors.New("network: training diverged: the weights are not finite\nhint: lower rate in [eval.network]")
-			}
-		}
-		wrong, err = net.NewPass().Errors(ctx, theta, t.Test.X, t.Test.Labels)
-	}
-	return wrong, interrupted(ctx, err, checkpoint)
 }
 
 // trainingData returns the set with its labels for the cross-entropy: see Network.

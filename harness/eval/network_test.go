@@ -257,7 +257,7 @@ func (c *countdown) Err() error {
 }
 
 // A scoring that is interrupted while it counts errors resumes with counting and trains no network
-// twice. The training does not check this context.
+// twice.
 func TestInterruptedInCounting(t *testing.T) {
 	n, tr := quick(), trial("fc")
 	tr.Test.Labels = slices.Clone(tr.Test.Labels)
@@ -279,7 +279,7 @@ func TestInterruptedInCounting(t *testing.T) {
 	for k := range 10 {
 		var steps []int
 		see := func(s method.Step) { steps = append(steps, s.Update) }
-		_, err := n.Score(&countdown{context.Background(), k}, tr, see)
+		_, err := n.Score(&countdown{context.Background(), each*(1+k/5) + k}, tr, see)
 		var stopped *method.Interrupted
 		if !errors.As(err, &stopped) {
 			t.Fatalf("interrupted at check %d: %v", k+1, err)

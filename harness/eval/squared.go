@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"dgkip/harness/augment"
@@ -121,13 +122,6 @@ func values(t method.Trial, classes int) (nn.Data[float32], error) {
 	return data, nil
 }
 
-// adamState is a scoring in progress: finished networks and the one in training.
-type adamState struct {
-	Errors  []int64
-	Step    int
-	Weights []byte // with the averages of Adam
-}
-
 // Score implements method.Protocol.
 func (q *Squared) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	classes := len(t.Data.Classes)
@@ -142,101 +136,88 @@ func (q *Squared) Score(ctx context.Context, t method.Trial, observe func(method
 	if err := augmented(&data, q.Augment, t); err != nil {
 		return nil, fmt.Errorf("[eval.squared] augment %w", err)
 	}
-	r := &regressing{q: q, t: t, net: net, pass: net.NewPass(), data: data, count: q.Nets, steps: q.steps(data.N), observe: observe}
+	all := networks{protocol: "squared", trial: t, net: net, count: q.Nets, steps: q.steps(data.N), observe: observe}
 	if !t.Final {
-		r.count = q.TraceNets
+		all.count = q.TraceNets
 	}
-	if err := resume(t, &r.state); err != nil {
-		return nil, err
-	}
-	for len(r.state.Errors) < r.count {
-		wrong, err := r.next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		r.state = adamState{Errors: append(r.state.Errors, int64(wrong))}
-	}
-	return scores(r.state.Errors, t), nil
+	return all.score(ctx, func(stream func(...string) *rng.Rand) (training, []float32, error) {
+		theta := make([]float32, net.Params())
+		net.InitLecun(theta, stream("init"))
+		weights, err := optim.NewVariable("weights", theta, optim.NewAdam[float32], optim.AdamConfig{LR: q.Rate})
+		return &regressing{q: q, pass: net.NewPass(), data: data, steps: all.steps, stream: stream, weights: weights}, theta, err
+	})
 }
 
-// regressing is a scoring by Squared in progress.
+// regressing is the training of a network by Adam.
 type regressing struct {
 	q       *Squared
-	t       method.Trial
-	net     *nn.Net[float32]
 	pass    *nn.Pass[float32]
 	data    nn.Data[float32]
-	count   int // number of networks
-	steps   int // steps per network
-	observe func(method.Step)
-	state   adamState
+	stream  func(purpose ...string) *rng.Rand
+	weights *optim.Variable[float32]
+	step    int // steps so far
+	steps   int
 	x, b    []float32 // a batch, and the gradient in the outputs
 }
 
-// stream returns the stream for a purpose of the network in training.
-func (r *regressing) stream(purpose ...string) *rng.Rand {
-	return rng.Stream(r.t.Seed, append([]string{"eval", "squared", strconv.Itoa(len(r.state.Errors))}, purpose...)...)
+// adamState is a training in a checkpoint.
+type adamState struct {
+	Step    int
+	Weights []byte // with the averages of Adam
 }
 
-// next trains the next network, or continues with the one in the state, and returns its test
-// errors.
-func (r *regressing) next(ctx context.Context) (wrong int, err error) {
-	theta := make([]float32, r.net.Params())
-	r.net.InitLecun(theta, r.stream("init"))
-	weights, err := optim.NewVariable("weights", theta, optim.NewAdam[float32], optim.AdamConfig{LR: r.q.Rate})
+// MarshalBinary implements method.Part.
+func (r *regressing) MarshalBinary() ([]byte, error) {
+	b, err := r.weights.MarshalBinary()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	s := &r.state
-	if s.Weights != nil {
-		if err := weights.UnmarshalBinary(s.Weights); err != nil {
-			return 0, fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)
-		}
-	}
-	checkpoint := func() ([]byte, error) {
-		b, err := weights.MarshalBinary()
-		if err != nil {
-			return nil, err
-		}
-		return encoded(adamState{s.Errors, s.Step, b})
-	}
-	for s.Step < r.steps && ctx.Err() == nil {
-		loss := r.gradient(weights)
-		if err := weights.Check(); err != nil || loss-loss != 0 {
-			return 0, fmt.Errorf("squared: training diverged: the loss of network %d of %d is %v at step %d of %d\nhint: lower rate in [eval.squared], or check the pixels of the set, which may be too large",
-				len(s.Errors)+1, r.count, loss, s.Step+1, r.steps)
-		}
-		weights.Step(r.q.share(s.Step, r.steps))
-		s.Step++
-		r.observe(method.Step{
-			Update: len(s.Errors)*r.steps + s.Step, Of: r.count * r.steps, Loss: loss, HasLoss: true, Checkpoint: checkpoint,
-		})
-	}
-	if err = ctx.Err(); err == nil {
-		wrong, err = r.pass.Errors(ctx, theta, r.t.Test.X, r.t.Test.Labels)
-	}
-	return wrong, interrupted(ctx, err, checkpoint)
+	return method.Encode(adamState{r.step, b})
 }
 
-// gradient sets weights.Grad to the gradient of the next batch's loss, and returns the loss.
-func (r *regressing) gradient(weights *optim.Variable[float32]) (loss float64) {
+// UnmarshalBinary implements method.Part.
+func (r *regressing) UnmarshalBinary(b []byte) error {
+	var s adamState
+	if err := method.Decode(b, &s); err != nil {
+		return err
+	}
+	r.step = s.Step
+	return r.weights.UnmarshalBinary(s.Weights)
+}
+
+func (r *regressing) run(ctx context.Context, more func(step int, loss float64) bool) error {
+	for r.step < r.steps && ctx.Err() == nil {
+		loss := r.gradient()
+		if r.weights.Check() != nil {
+			loss = math.NaN()
+		}
+		r.weights.Step(r.q.share(r.step, r.steps))
+		if r.step++; !more(r.step, loss) {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// gradient sets the gradient of the next batch's loss, and returns the loss.
+func (r *regressing) gradient() (loss float64) {
 	batch := min(r.q.Batch, r.data.N)
 	parts := (r.data.N + batch - 1) / batch
-	from := r.state.Step % parts * batch
+	from := r.step % parts * batch
 	to := min(r.data.N, from+batch)
-	n, size, k := to-from, r.net.Inputs(), r.net.Classes()
+	n, size, k := to-from, len(r.data.X)/r.data.N, len(r.data.Targets)/r.data.N
 	x := append(r.x[:0], r.data.X[from*size:to*size]...)
 	r.x = x
 	if r.data.Augment != nil {
-		r.data.Augment(x, n, r.stream("augment", strconv.Itoa(r.state.Step)))
+		r.data.Augment(x, n, r.stream("augment", strconv.Itoa(r.step)))
 	}
 	b := tensor.Grow(&r.b, n*k)
-	for i, f := range r.pass.Outputs(weights.X, x, n) {
+	for i, f := range r.pass.Outputs(r.weights.X, x, n) {
 		e := f - r.data.Targets[from*k+i]
 		loss += float64(float64(e)*float64(e)) / float64(2*n)
 		b[i] = e / float32(n)
 	}
 	r.pass.Linear(b)
-	r.pass.Gradient(nn.Grad[float32]{Theta: weights.Grad})
+	r.pass.Gradient(nn.Grad[float32]{Theta: r.weights.Grad})
 	return loss
 }

@@ -84,7 +84,7 @@ func (u *Unrolled) Score(ctx context.Context, t method.Trial, observe func(metho
 	if err := resume(t, &done); err != nil {
 		return nil, err
 	}
-	checkpoint := func() ([]byte, error) { return encoded(done) }
+	checkpoint := func() ([]byte, error) { return method.Encode(done) }
 	pass, theta := d.net.NewPass(), make([]float32, d.net.Params())
 	for len(done) < count {
 		stream := rng.Stream(d.seed, "unrolled", "init")
@@ -123,12 +123,7 @@ func (d *descent) descend(ctx context.Context, pass *nn.Pass[float32], theta []f
 		pass.Gradient(nn.Grad[float32]{Theta: g})
 		tensor.Axpy(theta, -d.rates[k], g, theta)
 	}
-	for _, v := range theta {
-		if v-v != 0 {
-			return 0, fmt.Errorf("the weights are not finite after %d steps: the descent diverged", len(d.steps))
-		}
-	}
-	return loss, nil
+	return loss, nn.Finite(theta)
 }
 
 // readDescent reads the steps of a set and groups its images by slot.

@@ -185,7 +185,7 @@ func TestUnrolledMisfits(t *testing.T) {
 		"a network too deep":      {set("network", 1, 4, 4, 1, 1), "too small"},
 		"other images":            {func(tr *method.Trial) { tr.Set.H = 4 }, "differ in image size"},
 		"steps too long":          {set("rates", 1e38, 1e38, 1e38, 1e38, 1e38), "step 2 of 5: the loss is"},
-		"a last step too long":    {set("rates", 1e-3, 1e-3, 1e-3, 1e-3, 3.4e38), "not finite after 5 steps"},
+		"a last step too long":    {set("rates", 1e-3, 1e-3, 1e-3, 1e-3, 3.4e38), "contain +Inf"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := learnedSteps("fc", false)

@@ -45,13 +45,20 @@ func (r *descending) checkpoint() ([]byte, error) {
 		}
 		c.Parts = append(c.Parts, b)
 	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(c); err != nil {
-		return nil, err
-	}
-	head := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), crc32.ChecksumIEEE(b.Bytes()))
-	return append(head, b.Bytes()...), nil
+	b, err := Encode(c)
+	head := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), crc32.ChecksumIEEE(b))
+	return append(head, b...), err
 }
+
+// Encode returns a part of a checkpoint, as a gob.
+func Encode(value any) ([]byte, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(value)
+	return b.Bytes(), err
+}
+
+// Decode sets *value to what Encode saved.
+func Decode(b []byte, value any) error { return gob.NewDecoder(bytes.NewReader(b)).Decode(value) }
 
 func (r *descending) restore(from []byte) error {
 	b, ok := bytes.CutPrefix(from, []byte(checkpointMagic))
@@ -62,7 +69,7 @@ func (r *descending) restore(from []byte) error {
 		return errors.New("it is damaged")
 	}
 	var c checkpoint
-	if err := gob.NewDecoder(bytes.NewReader(b[4:])).Decode(&c); err != nil {
+	if err := Decode(b[4:], &c); err != nil {
 		return err
 	}
 	parts := r.parts()

@@ -124,16 +124,25 @@ func (t *Training[F]) newSGD() (*optim.SGD[F], error) {
 // Done reports whether all epochs are over.
 func (t *Training[F]) Done() bool { return t.epoch >= t.recipe.Epochs }
 
-// Run takes steps until the training is done. If ctx is cancelled, it returns the context's
-// error between two steps.
-func (t *Training[F]) Run(ctx context.Context, hook func(Step)) error {
+// Run takes steps until the training is done, or until more, called after every step unless it is
+// nil, returns false. If ctx is cancelled, it returns the context's error between two steps.
+func (t *Training[F]) Run(ctx context.Context, more func(Step) bool) error {
 	for !t.Done() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s := t.step()
-		if hook != nil {
-			hook(s)
+		if s := t.step(); more != nil && !more(s) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Finite returns an error if a weight is not finite after a training.
+func Finite[F tensor.Float](theta []F) error {
+	for _, v := range theta {
+		if v-v != 0 {
+			return fmt.Errorf("the training diverged: the weights of a network contain %v", v)
 		}
 	}
 	return nil

@@ -50,7 +50,13 @@ func train[F tensor.Float](t *testing.T, net *Net[F], theta []F, data Data[F], r
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := training.Run(context.Background(), hook); err != nil {
+	more := func(s Step) bool {
+		if hook != nil {
+			hook(s)
+		}
+		return true
+	}
+	if err := training.Run(context.Background(), more); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -87,16 +93,10 @@ func TestReset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithCancel(context.Background())
 		taken := 0
 		if steps > 0 {
-			again.Run(ctx, func(Step) {
-				if taken++; taken == steps {
-					cancel()
-				}
-			})
+			again.Run(context.Background(), func(Step) bool { taken++; return taken < steps })
 		}
-		cancel()
 		theta, left := slices.Clone(begin), slices.Clone(other)
 		if err := again.Reset(theta, rng.Stream(1, "batches")); err != nil {
 			t.Fatal(err)
@@ -170,7 +170,7 @@ func TestResume(t *testing.T) {
 	whole := slices.Clone(theta)
 	training, stream := start("batches", whole)
 	steps := 0
-	if err := training.Run(context.Background(), func(Step) { steps++ }); err != nil || steps != 9 {
+	if err := training.Run(context.Background(), func(Step) bool { steps++; return true }); err != nil || steps != 9 {
 		t.Fatal(steps, err)
 	}
 	next := stream.Uint64()
@@ -181,10 +181,11 @@ func TestResume(t *testing.T) {
 		}
 		training, _ := start("batches", slices.Clone(theta))
 		done := 0
-		err := training.Run(ctx, func(Step) {
+		err := training.Run(ctx, func(Step) bool {
 			if done++; done == stop {
 				cancel()
 			}
+			return true
 		})
 		cancel()
 		if done != stop || (stop < steps) != errors.Is(err, context.Canceled) || training.Done() != (stop == steps) {
