@@ -29,10 +29,7 @@
 //
 // # Memory
 //
-// The backward sweep needs all weights w_k. They are all kept if they take at most 1 GiB (1<<30
-// bytes). Otherwise only the weights before every q-th step are kept. The q-1 vectors in between are
-// computed again, with the same bits, when the sweep reaches them. q is the least number, up to the
-// root of K, for which all these vectors fit. Ten steps in three epochs take 148 MB for a
+// The backward sweep needs all weights w_k. Ten steps in three epochs take 148 MB for a
 // convolutional network of width 256 on 32x32 images, and 651 MB for a fully connected network of
 // width 1024.
 package dd
@@ -89,8 +86,9 @@ func (m *DD) Info() method.Info {
 	}
 }
 
-// mostSteps is the largest number of inner steps. The gradient goes back through every step.
-const mostSteps = 100_000
+// mostSteps is the largest number of inner steps, and mostWeights the largest number of weights in
+// all of them, which take 16 GiB. The gradient goes back through every step.
+const mostSteps, mostWeights = 100_000, 1 << 32
 
 // Check implements method.Checker.
 func (m *DD) Check() error {
@@ -109,7 +107,14 @@ func (m *DD) Check() error {
 
 // CheckSizes implements method.SizesChecker.
 func (m *DD) CheckSizes(s method.Sizes) error {
-	return method.CheckTrained("dd", m.Start, m.Shape(s.Model), s)
+	if err := method.CheckTrained("dd", m.Start, m.Shape(s.Model), s); err != nil {
+		return err
+	}
+	net, err := m.Shape(s.Model).Net(s.H, s.W, s.C, s.Classes)
+	if err == nil && m.Steps*m.Epochs*net.Params() > mostWeights {
+		err = fmt.Errorf("dd: %d inner steps keep %d weights each, at most %d in all are allowed\nhint: lower steps, epochs or width", m.Steps*m.Epochs, net.Params(), mostWeights)
+	}
+	return err
 }
 
 func (m *DD) learnsLabels() bool { return m.Labels == "learned" }

@@ -124,7 +124,7 @@ func TestEvaluationRepeatsTraining(t *testing.T) {
 				if err := r.unroll.run(context.Background(), r.first, r.in); err != nil {
 					t.Fatal(err)
 				}
-				wrong, _ := r.unroll.net.NewPass().Errors(t.Context(), r.unroll.end, p.Data.Train.X, p.Data.Train.Labels)
+				wrong, _ := r.unroll.net.NewPass().Errors(t.Context(), r.unroll.w[len(r.unroll.plan.steps)], p.Data.Train.X, p.Data.Train.Labels)
 				want = append(want, int64(wrong))
 				sets = append(sets, r.set())
 				update(t, r, k)

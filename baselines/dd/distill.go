@@ -61,7 +61,7 @@ func (m *DD) newRun(p method.Problem) (*run, error) {
 		return nil, errors.New("there are no training images")
 	}
 	plan := newPlan(p.IPC, r.classes, m.Steps, m.Epochs)
-	r.unroll = newUnroll(net, plan, strideFor(len(plan.steps), 4*int64(net.Params()), keptBytes), realChunk)
+	r.unroll = newUnroll(net, plan, realChunk)
 	r.first = make([]float32, net.Params())
 	if m.Init == "fixed" {
 		fixedWeights(net, r.first, p.Seed)

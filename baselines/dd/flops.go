@@ -10,20 +10,13 @@ func (m *DD) Flops(s method.Sizes) float64 {
 		return 0
 	}
 	p := newPlan(s.IPC, classes, m.Steps, m.Epochs)
-	k := len(p.steps)
-	stride := strideFor(k, 4*int64(net.Params()), keptBytes)
-
 	all, first := net.Flops()
 	step := 3*all - first                                           // the loss and its gradient
 	back := all + (all - first) + (2*all - first) + (4*all - first) // gradients without those of the weights, and both tangents
-	var images, again float64                                       // images seen by all steps, and by the repeated steps
-	for i, slot := range p.steps {
-		n := float64(len(p.of[slot]))
-		images += n
-		if stretch := i / stride * stride; i+1 < stretch+stride && stretch+stride < k {
-			again += n
-		}
+	var images float64                                              // seen by all steps
+	for _, slot := range p.steps {
+		images += float64(len(p.of[slot]))
 	}
 	batch := min(m.Batch, max(1, s.Train))
-	return float64(m.Nets) * (images*(step+back) + again*step + float64(batch)*step)
+	return float64(m.Nets) * (images*(step+back) + float64(batch)*step)
 }

@@ -11,12 +11,8 @@ import (
 // divergenceHint is the hint of errors that report a divergence.
 const divergenceHint = "choose a lower first_rate or rate, or fewer steps or epochs"
 
-const (
-	// keptBytes is the memory for weights that the backward sweep needs.
-	keptBytes = 1 << 30
-	// realChunk is the number of real images that are processed at a time.
-	realChunk = 128
-)
+// realChunk is the number of real images that are processed at a time.
+const realChunk = 128
 
 // learned holds all that the inner steps depend on except the first weights, or their gradients.
 type learned[F tensor.Float] struct {
@@ -32,12 +28,7 @@ type unroll[F tensor.Float] struct {
 	plan  plan
 	chunk int // real images at a time
 
-	// at(k) is w_k. kept holds the weights before every stride-th step, inner those between
-	// two of them, for one stretch at a time, and end those after the last step.
-	stride      int
-	kept, inner [][]F
-	end         []F
-
+	w      [][]F // w_0 to w_K
 	x, p   [][]F // of every slot
 	v, g   []F   // v_k, and a gradient of the weights
 	dx, dp []F   // gradients of a slot
@@ -45,17 +36,13 @@ type unroll[F tensor.Float] struct {
 	realP  []F
 }
 
-func newUnroll[F tensor.Float](net *nn.Net[F], p plan, stride, chunk int) *unroll[F] {
-	u := &unroll[F]{net: net, pass: net.NewPass(), plan: p, stride: stride, chunk: chunk}
+func newUnroll[F tensor.Float](net *nn.Net[F], p plan, chunk int) *unroll[F] {
+	u := &unroll[F]{net: net, pass: net.NewPass(), plan: p, chunk: chunk}
 	weights := func() []F { return make([]F, net.Params()) }
-	k := len(p.steps)
-	for range (k + stride - 1) / stride {
-		u.kept = append(u.kept, weights())
+	for range len(p.steps) + 1 {
+		u.w = append(u.w, weights())
 	}
-	for range min(stride, k) - 1 {
-		u.inner = append(u.inner, weights())
-	}
-	u.end, u.v, u.g = weights(), weights(), weights()
+	u.v, u.g = weights(), weights()
 	most := 0
 	for _, images := range p.of {
 		u.x = append(u.x, make([]F, len(images)*net.Inputs()))
@@ -65,35 +52,6 @@ func newUnroll[F tensor.Float](net *nn.Net[F], p plan, stride, chunk int) *unrol
 	u.dx, u.dp = make([]F, most*net.Inputs()), make([]F, most*net.Classes())
 	u.realX, u.realP = make([]F, chunk*net.Inputs()), make([]F, chunk*net.Classes())
 	return u
-}
-
-// strideFor returns the smallest stride at which the kept weights of k steps (bytes each) fit into
-// bound, or the one that keeps the fewest.
-func strideFor(k int, bytes, bound int64) int {
-	stride := 1
-	for ; (stride+1)*(stride+1) <= k; stride++ {
-		if keptWeights(k, stride)*bytes <= bound {
-			break
-		}
-	}
-	return stride
-}
-
-// keptWeights returns the number of vectors of weights that an unroll of k steps keeps.
-func keptWeights(k, stride int) int64 {
-	begins, between, end := (k+stride-1)/stride, min(stride, k)-1, 1
-	return int64(begins + between + end)
-}
-
-// at returns the memory of w_k.
-func (u *unroll[F]) at(k int) []F {
-	switch {
-	case k == len(u.plan.steps):
-		return u.end
-	case k%u.stride == 0:
-		return u.kept[k/u.stride]
-	}
-	return u.inner[k%u.stride-1]
 }
 
 // check returns an error if a value is not finite, at an inner step or, for step K, after the last
@@ -112,7 +70,7 @@ func (u *unroll[F]) check(step int, what string, value float64) error {
 
 // run takes all steps from w_0 and keeps what the backward sweep needs.
 func (u *unroll[F]) run(ctx context.Context, first []F, in learned[F]) error {
-	copy(u.at(0), first)
+	copy(u.w[0], first)
 	size, k := u.net.Inputs(), u.net.Classes()
 	for slot, images := range u.plan.of {
 		for at, i := range images {
@@ -120,12 +78,7 @@ func (u *unroll[F]) run(ctx context.Context, first []F, in learned[F]) error {
 			copy(u.p[slot][at*k:][:k], in.Targets[i*k:])
 		}
 	}
-	return u.advance(ctx, 0, len(u.plan.steps), in.Rates)
-}
-
-// advance takes the steps [from, to).
-func (u *unroll[F]) advance(ctx context.Context, from, to int, rates []F) error {
-	for k := from; k < to; k++ {
+	for k, rate := range in.Rates {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -133,7 +86,7 @@ func (u *unroll[F]) advance(ctx context.Context, from, to int, rates []F) error 
 			return err
 		}
 		u.pass.Gradient(nn.Grad[F]{Theta: u.g})
-		tensor.Axpy(u.at(k+1), -rates[k], u.g, u.at(k))
+		tensor.Axpy(u.w[k+1], -rate, u.g, u.w[k])
 	}
 	return nil
 }
@@ -142,7 +95,7 @@ func (u *unroll[F]) advance(ctx context.Context, from, to int, rates []F) error 
 // loss NaN.
 func (u *unroll[F]) loss(k int) error {
 	slot := u.plan.steps[k]
-	return u.check(k, "its loss", u.pass.Loss(u.at(k), u.x[slot], u.p[slot], len(u.plan.of[slot])))
+	return u.check(k, "its loss", u.pass.Loss(u.w[k], u.x[slot], u.p[slot], len(u.plan.of[slot])))
 }
 
 // outer returns the mean loss of n real images at w_K and sets v to its gradient. image writes image i
@@ -162,7 +115,7 @@ func (u *unroll[F]) outer(ctx context.Context, n int, image func(x []F, i int) i
 			u.realP[i*classes+label] = 1
 		}
 		part := float64(m) / float64(n)
-		loss += float64(part * u.pass.Loss(u.end, u.realX[:m*size], u.realP[:m*classes], m))
+		loss += float64(part * u.pass.Loss(u.w[len(u.plan.steps)], u.realX[:m*size], u.realP[:m*classes], m))
 		u.pass.Gradient(nn.Grad[F]{Theta: u.g})
 		tensor.Axpy(u.v, F(part), u.g, u.v)
 	}
@@ -174,12 +127,6 @@ func (u *unroll[F]) sweep(ctx context.Context, rates []F, grad learned[F]) error
 	size, classes := u.net.Inputs(), u.net.Classes()
 	steps := len(u.plan.steps)
 	for k := steps - 1; k >= 0; k-- {
-		if stretch := k + 1; stretch%u.stride == 0 && stretch < steps {
-			// inner holds the weights of a later stretch.
-			if err := u.advance(ctx, stretch-u.stride, k, rates); err != nil {
-				return err
-			}
-		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -138,14 +138,14 @@ func checkVectors[F tensor.Float](t *testing.T, tol float64) {
 		t.Fatal(err)
 	}
 	p := &problem[F]{
-		u: newUnroll(net, newPlan(1, 2, 3, 1), 1, 4), first: flat[F](v.W0),
+		u: newUnroll(net, newPlan(1, 2, 3, 1), 4), first: flat[F](v.W0),
 		x: convert[F](v.X.Data), rho: convert[F](v.Rho.Data), z: convert[F](v.Z.Data), labels: v.Labels,
 	}
 	for i := range v.Labels {
 		p.real = append(p.real, convert[F](v.Real.Data[i*12:][:12]))
 	}
 	loss, dx, drho, dz := p.gradient(t)
-	near(t, "weights", p.u.end, flat[float64](v.W3), tol)
+	near(t, "weights", p.u.w[3], flat[float64](v.W3), tol)
 	near(t, "loss", []float64{loss}, []float64{v.Loss}, tol)
 	near(t, "images", dx, v.DX.Data, tol)
 	near(t, "rates", drho, v.DRho.Data, tol)
@@ -154,7 +154,7 @@ func checkVectors[F tensor.Float](t *testing.T, tol float64) {
 
 // small returns a problem with IPC images of three classes, 8x8 pixels in two channels. Its rates are
 // large enough to matter.
-func small[F tensor.Float](t *testing.T, kind string, ipc, steps, epochs, stride int) *problem[F] {
+func small[F tensor.Float](t *testing.T, kind string, ipc, steps, epochs int) *problem[F] {
 	t.Helper()
 	const h, w, ch, classes = 8, 8, 2, 3
 	net, err := nn.FCNet[F](nn.FCConfig{In: h * w * ch, Width: 6, Depth: 2, Classes: classes})
@@ -173,7 +173,7 @@ func small[F tensor.Float](t *testing.T, kind string, ipc, steps, epochs, stride
 		return x
 	}
 	p := &problem[F]{
-		u: newUnroll(net, newPlan(ipc, classes, steps, epochs), stride, 5), first: make([]F, net.Params()),
+		u: newUnroll(net, newPlan(ipc, classes, steps, epochs), 5), first: make([]F, net.Params()),
 		x: normal(ipc*classes*net.Inputs(), 1), z: normal(ipc*classes*classes, 1), rho: normal(steps*epochs, 0.5),
 	}
 	net.InitUniform(p.first, draw)
@@ -190,34 +190,32 @@ func small[F tensor.Float](t *testing.T, kind string, ipc, steps, epochs, stride
 // TestGradient compares with central differences through five steps.
 func TestGradient(t *testing.T) {
 	for _, kind := range []string{"fc", "plain", "norm"} {
-		for _, stride := range []int{1, 2} {
-			t.Run(fmt.Sprintf("%s stride %d", kind, stride), func(t *testing.T) {
-				p := small[float64](t, kind, 2, 5, 1, stride)
-				_, dx, drho, dz := p.gradient(t)
-				check := func(what string, x, g []float64, every int) {
-					t.Helper()
-					const eps = 1e-5
-					var got, want []float64
-					for i := 0; i < len(x); i += every {
-						old := x[i]
-						x[i] = old + eps
-						up := p.loss(t)
-						x[i] = old - eps
-						down := p.loss(t)
-						x[i] = old
-						got, want = append(got, g[i]), append(want, (up-down)/(2*eps))
-					}
-					near(t, what, got, want, 1e-6)
+		t.Run(kind, func(t *testing.T) {
+			p := small[float64](t, kind, 2, 5, 1)
+			_, dx, drho, dz := p.gradient(t)
+			check := func(what string, x, g []float64, every int) {
+				t.Helper()
+				const eps = 1e-5
+				var got, want []float64
+				for i := 0; i < len(x); i += every {
+					old := x[i]
+					x[i] = old + eps
+					up := p.loss(t)
+					x[i] = old - eps
+					down := p.loss(t)
+					x[i] = old
+					got, want = append(got, g[i]), append(want, (up-down)/(2*eps))
 				}
-				every := 5
-				if testing.Short() {
-					every = 50
-				}
-				check("images", p.x, dx, every)
-				check("rates", p.rho, drho, 1)
-				check("labels", p.z, dz, 1)
-			})
-		}
+				near(t, what, got, want, 1e-6)
+			}
+			every := 5
+			if testing.Short() {
+				every = 50
+			}
+			check("images", p.x, dx, every)
+			check("rates", p.rho, drho, 1)
+			check("labels", p.z, dz, 1)
+		})
 	}
 }
 
@@ -237,45 +235,9 @@ func (p *problem[F]) loss(t *testing.T) float64 {
 	return loss
 }
 
-// Weights that are computed again have the same bits, and so have the results.
-func TestStride(t *testing.T) {
-	for _, kind := range []string{"fc", "norm"} {
-		want := small[float32](t, kind, 3, 7, 2, 1)
-		loss, dx, drho, dz := want.gradient(t)
-		for stride := 2; stride <= 15; stride++ {
-			p := small[float32](t, kind, 3, 7, 2, stride)
-			for range 2 { // the second time memory is reused
-				l, x, r, z := p.gradient(t)
-				if l != loss || !slices.Equal(x, dx) || !slices.Equal(r, drho) || !slices.Equal(z, dz) {
-					t.Errorf("%s: keeping weights before every %d-th step changes the bits", kind, stride)
-				}
-			}
-			if n := int64(len(p.u.kept) + len(p.u.inner) + 1); n != keptWeights(14, stride) {
-				t.Errorf("stride %d: %d vectors of weights, want %d", stride, n, keptWeights(14, stride))
-			}
-		}
-	}
-}
-
-func TestStrideFor(t *testing.T) {
-	for _, c := range []struct {
-		k            int
-		bytes, bound int64
-		want         int
-	}{
-		{30, 1, 100, 1}, {30, 1, 31, 1}, {30, 1, 30, 2}, {30, 1, 17, 2}, {30, 1, 13, 3},
-		{30, 1, 1, 5}, {1, 10, 1, 1}, {3, 10, 1, 1}, {4, 10, 1, 2},
-		{30, 4 * 5248002, keptBytes, 1}, {98, 4 * 5248002, keptBytes, 2}, {99, 4 * 5248002, keptBytes, 3},
-	} {
-		if got := strideFor(c.k, c.bytes, c.bound); got != c.want {
-			t.Errorf("%d steps of %d bytes within %d: stride %d, want %d", c.k, c.bytes, c.bound, got, c.want)
-		}
-	}
-}
-
 // Without gradients of the labels, the other gradients are the same.
 func TestFixedLabels(t *testing.T) {
-	p := small[float64](t, "fc", 2, 3, 2, 1)
+	p := small[float64](t, "fc", 2, 3, 2)
 	_, dx, drho, _ := p.gradient(t)
 	p.fixedLabels = true
 	if _, x, r, _ := p.gradient(t); !slices.Equal(x, dx) || !slices.Equal(r, drho) {
@@ -342,7 +304,7 @@ func TestDiverged(t *testing.T) {
 		step int
 		want string
 	}{{0, "inner step 2 of 4: its loss is NaN"}, {2, "inner step 4 of 4"}, {3, "after all 4 inner steps: the loss of the real images"}} {
-		p := small[float32](t, "fc", 1, 4, 1, 1)
+		p := small[float32](t, "fc", 1, 4, 1)
 		in := learned[float32]{X: p.x, Targets: make([]float32, len(p.z)), Rates: []float32{.1, .1, .1, .1}}
 		nn.Softmax(in.Targets, p.z, 3)
 		in.Rates[c.step] = math.MaxFloat32

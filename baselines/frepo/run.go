@@ -47,11 +47,11 @@ func newRun(p method.Problem, m *FRePo) (*run, error) {
 	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "frepo", "start")); err != nil {
 		return nil, err
 	}
-	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewLAMB[float32], optim.LAMBConfig{LR: m.Rate})
+	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewLAMB[float32], optim.AdamConfig{LR: m.Rate})
 	if err != nil {
 		return nil, err
 	}
-	r.labels, err = optim.NewVariable("labels", firstLabels(r.begin.Of, classes), optim.NewLAMB[float64], optim.LAMBConfig{LR: m.Rate})
+	r.labels, err = optim.NewVariable("labels", firstLabels(r.begin.Of, classes), optim.NewLAMB[float64], optim.AdamConfig{LR: m.Rate})
 	if err != nil {
 		return nil, err
 	}

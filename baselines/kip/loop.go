@@ -56,7 +56,7 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 		KIP: m, problem: p, begin: begin, lambda: float64(begin.Len()) * m.Lambda,
 		targets: teacher.Signs(p.Data.Train.Labels, len(p.Data.Classes)),
 	}
-	move, err := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: m.Rate})
+	move, err := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 		r.labels = teacher.Signs(begin.Of, len(begin.Classes))
 	}
 	if m.Labels == "learned" {
-		labels, err := optim.NewVariable("labels", r.labels.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: m.LabelRate})
+		labels, err := optim.NewVariable("labels", r.labels.Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: m.LabelRate})
 		if err != nil {
 			return nil, err
 		}

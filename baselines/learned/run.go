@@ -52,11 +52,11 @@ func newRun(p method.Problem, m *Learned) (*run, error) {
 	}
 	r.body = net.Body()
 	r.parts = r.body.NewParts()
-	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: m.Rate})
+	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
 	if err != nil {
 		return nil, err
 	}
-	r.labels, err = optim.NewVariable("labels", teacher.Signs(r.begin.Of, classes).Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: m.Rate})
+	r.labels, err = optim.NewVariable("labels", teacher.Signs(r.begin.Of, classes).Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: m.Rate})
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func newRun(ctx context.Context, p method.Problem, m *Tangent) (*run, error) {
 	}
 	r.matcher = newMatcher(net, train.H, train.W, train.C)
 	r.d = make([]float32, net.Params())
-	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: m.Rate})
+	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (r *run) initialise(ctx context.Context, reals bool) (err error) {
 		return err
 	}
 	r.of, r.lambda = r.begin.Of, float64(r.begin.Len())*r.Lambda
-	move, err := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdaBeliefConfig{LR: r.Rate, Beta2: r.Beta2})
+	move, err := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: r.Rate, Beta2: r.Beta2})
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (r *run) learn(first tensor.Mat[float64], rate float64) error {
 	if r.learned = first; rate == 0 {
 		return nil
 	}
-	labels, err := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdaBeliefConfig{LR: rate, Beta2: r.Beta2})
+	labels, err := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: rate, Beta2: r.Beta2})
 	if err != nil {
 		return err
 	}

@@ -4,70 +4,62 @@ import (
 	"cmp"
 	"errors"
 	"math"
+
+	"dgkip/harness/tensor"
 )
 
-// AdamConfig holds the settings of Adam. A zero field selects its default. For a decay rate
-// of practically zero, use math.SmallestNonzeroFloat64.
+// AdamConfig holds the settings of Adam, AdaBelief and LAMB. A zero field selects its default. For
+// a decay rate of practically zero, use math.SmallestNonzeroFloat64.
 type AdamConfig struct {
-	LR    float64 // learning rate; 0 means 1e-3
+	LR    float64 // learning rate; 0 means 1e-3, or 1e-2 for AdaBelief
 	Beta1 float64 // decay of the average gradient; 0 means 0.9
 	Beta2 float64 // decay of the average square; 0 means 0.999
-	Eps   float64 // added to the root; 0 means 1e-8
+	Eps   float64 // added to the root, and by AdaBelief to the square; 0 means 1e-8, 1e-16 or 1e-6
 }
 
-// AdaBeliefConfig holds the settings of AdaBelief: the fields of AdamConfig with the defaults
-// LR 1e-2 and Eps 1e-16. Eps is also added to the average square at every step.
-type AdaBeliefConfig AdamConfig
+// Adam divides the average gradient by the root of an average square: of the gradient (Adam and
+// LAMB), or of its distance from the average gradient (AdaBelief). The length of a step of LAMB is
+// the rate times the norm of all parameters together.
+type Adam[F Float] struct {
+	state[F]
+	u []F // the direction of a step of LAMB
+}
 
-// Adam divides the average gradient by the root of the average squared gradient.
-type Adam[F Float] struct{ state[F] }
-
-// AdaBelief divides the average gradient by the root of its average squared distance from
-// the gradient.
-type AdaBelief[F Float] struct{ state[F] }
-
-// NewAdam returns an optimiser of n parameters in its initial state, or an error if a setting
-// is out of range.
+// NewAdam returns an optimiser of n parameters in its initial state, or an error if a setting is
+// out of range.
 func NewAdam[F Float](n int, cfg AdamConfig) (*Adam[F], error) {
-	s, err := newMoments[F]("Adam", n, cfg, 1e-3, 1e-8)
-	if err != nil {
-		return nil, err
-	}
-	return &Adam[F]{s}, nil
+	return newAdam[F]("Adam", n, cfg, 1e-3, 1e-8)
 }
 
-// NewAdaBelief returns an optimiser of n parameters in its initial state, or an error if a
-// setting is out of range.
-func NewAdaBelief[F Float](n int, cfg AdaBeliefConfig) (*AdaBelief[F], error) {
-	s, err := newMoments[F]("AdaBelief", n, AdamConfig(cfg), 1e-2, 1e-16)
-	if err != nil {
-		return nil, err
-	}
-	return &AdaBelief[F]{s}, nil
+// NewAdaBelief is NewAdam for AdaBelief.
+func NewAdaBelief[F Float](n int, cfg AdamConfig) (*Adam[F], error) {
+	return newAdam[F]("AdaBelief", n, cfg, 1e-2, 1e-16)
 }
 
-// newMoments returns the initial state of Adam, AdaBelief and LAMB.
-func newMoments[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (s state[F], err error) {
+// NewLAMB is NewAdam for LAMB.
+func NewLAMB[F Float](n int, cfg AdamConfig) (*Adam[F], error) {
+	return newAdam[F]("LAMB", n, cfg, 1e-3, 1e-6)
+}
+
+func newAdam[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (*Adam[F], error) {
 	cfg = AdamConfig{cmp.Or(cfg.LR, lr), cmp.Or(cfg.Beta1, 0.9), cmp.Or(cfg.Beta2, 0.999), cmp.Or(cfg.Eps, eps)}
 	switch {
-	case n < 0:
-		return s, errLength
 	case !validRate(cfg.LR):
-		return s, errRate
+		return nil, errRate
 	case !(cfg.Beta1 > 0 && cfg.Beta1 < 1 && cfg.Beta2 > 0 && cfg.Beta2 < 1):
-		return s, errors.New("optim: decay rates of averages must be between 0 and 1, exclusive")
+		return nil, errors.New("optim: decay rates of averages must be between 0 and 1, exclusive")
 	case !(F(cfg.Eps) > 0 && float64(F(cfg.Eps)) <= math.MaxFloat64):
 		// An eps that vanishes in F would divide zero by zero.
-		return s, errors.New("optim: eps must be positive and finite in the parameters' type")
+		return nil, errors.New("optim: eps must be positive and finite in the parameters' type")
 	}
-	return state[F]{
+	return &Adam[F]{state: state[F]{
 		rule:     rule,
 		n:        n,
 		lr:       cfg.LR,
 		settings: []float64{cfg.Beta1, cfg.Beta2, cfg.Eps},
 		powers:   [2]float64{1, 1},
 		slots:    [][]F{make([]F, n), make([]F, n)},
-	}, nil
+	}}, nil
 }
 
 // coefficients are the scalars of one step, in the type of the parameters.
@@ -94,29 +86,39 @@ func (s *state[F]) advance() coefficients[F] {
 
 // Step implements Optimizer.
 func (o *Adam[F]) Step(params, grad []F) {
-	if len(params) != o.n || len(grad) != o.n {
-		panic("optim.Adam.Step: wrong number of parameters or gradients")
-	}
+	o.check(params, grad)
 	c := o.advance()
 	m, s := o.slots[0], o.slots[1]
-	for i, g := range grad {
-		m[i] = F(c.b1*m[i]) + F(c.rest1*g)
-		s[i] = F(c.b2*s[i]) + F(c.rest2*F(g*g))
-		params[i] -= F(c.rate*m[i]) / (sqrt(s[i]/c.correct2) + c.eps)
-	}
-}
-
-// Step implements Optimizer.
-func (o *AdaBelief[F]) Step(params, grad []F) {
-	if len(params) != o.n || len(grad) != o.n {
-		panic("optim.AdaBelief.Step: wrong number of parameters or gradients")
-	}
-	c := o.advance()
-	m, s := o.slots[0], o.slots[1]
-	for i, g := range grad {
-		m[i] = F(c.b1*m[i]) + F(c.rest1*g)
-		d := g - m[i]
-		s[i] = F(c.b2*s[i]) + F(c.rest2*F(d*d)) + c.eps
-		params[i] -= F(c.rate*m[i]) / (sqrt(s[i]/c.correct2) + c.eps)
+	switch o.rule {
+	case "Adam":
+		for i, g := range grad {
+			m[i] = F(c.b1*m[i]) + F(c.rest1*g)
+			s[i] = F(c.b2*s[i]) + F(c.rest2*F(g*g))
+			params[i] -= F(c.rate*m[i]) / (sqrt(s[i]/c.correct2) + c.eps)
+		}
+	case "AdaBelief":
+		for i, g := range grad {
+			m[i] = F(c.b1*m[i]) + F(c.rest1*g)
+			d := g - m[i]
+			s[i] = F(c.b2*s[i]) + F(c.rest2*F(d*d)) + c.eps
+			params[i] -= F(c.rate*m[i]) / (sqrt(s[i]/c.correct2) + c.eps)
+		}
+	case "LAMB":
+		correct1, u := F(1-o.powers[0]), tensor.Grow(&o.u, o.n)
+		var ww, uu float64
+		for i, g := range grad {
+			m[i] = F(c.b1*m[i]) + F(c.rest1*g)
+			s[i] = F(c.b2*s[i]) + F(c.rest2*F(g*g))
+			u[i] = m[i] / correct1 / (sqrt(s[i]/c.correct2) + c.eps)
+			ww += float64(float64(params[i]) * float64(params[i]))
+			uu += float64(float64(u[i]) * float64(u[i]))
+		}
+		rate := o.lr
+		if ww > 0 && uu > 0 {
+			rate *= math.Sqrt(ww / uu)
+		}
+		for i, v := range u {
+			params[i] -= F(float64(rate * float64(v)))
+		}
 	}
 }

@@ -25,7 +25,7 @@ import (
 // Float is the type of parameters.
 type Float = tensor.Float
 
-// Optimizer is implemented by SGD, Adam, AdaBelief and LAMB.
+// Optimizer is implemented by SGD and Adam.
 type Optimizer[F Float] interface {
 	// Step moves params by one step for the gradient grad. It does not change grad.
 	// It panics unless both have the length given at construction.
@@ -46,10 +46,7 @@ type Optimizer[F Float] interface {
 // validRate reports whether lr is finite and not negative. NaN is not valid.
 func validRate(lr float64) bool { return lr >= 0 && lr <= math.MaxFloat64 }
 
-var (
-	errLength = errors.New("optim: negative number of parameters")
-	errRate   = errors.New("optim: learning rate must be finite and not negative")
-)
+var errRate = errors.New("optim: learning rate must be finite and not negative")
 
 // sqrt is correctly rounded for both types: rounding the float64 root again to float32 gives
 // the correctly rounded float32 root.

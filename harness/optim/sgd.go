@@ -26,8 +26,6 @@ type SGD[F Float] struct {
 // is out of range.
 func NewSGD[F Float](n int, cfg SGDConfig) (*SGD[F], error) {
 	switch {
-	case n < 0:
-		return nil, errLength
 	case !validRate(cfg.LR):
 		return nil, errRate
 	case !(cfg.Momentum >= 0 && cfg.Momentum < 1):
@@ -49,9 +47,7 @@ func NewSGD[F Float](n int, cfg SGDConfig) (*SGD[F], error) {
 
 // Step implements Optimizer.
 func (o *SGD[F]) Step(params, grad []F) {
-	if len(params) != o.n || len(grad) != o.n {
-		panic("optim.SGD.Step: wrong number of parameters or gradients")
-	}
+	o.check(params, grad)
 	lr, mu, decay := F(o.lr), F(o.settings[0]), F(o.settings[1])
 	if mu == 0 && decay == 0 { // a single sum does not profit from small pieces
 		tensor.Axpy(params, -lr, grad, params)

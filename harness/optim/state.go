@@ -17,6 +17,12 @@ type state[F Float] struct {
 	slots    [][]F      // averages, n numbers each
 }
 
+func (s *state[F]) check(params, grad []F) {
+	if len(params) != s.n || len(grad) != s.n {
+		panic("optim." + s.rule + ".Step: wrong number of parameters or gradients")
+	}
+}
+
 // LR implements Optimizer.
 func (s *state[F]) LR() float64 { return s.lr }
 
