@@ -284,3 +284,12 @@ func TestFlops(t *testing.T) {
 		}
 	}
 }
+
+func TestTooManyWeights(t *testing.T) {
+	m := defaults()
+	m.Steps, m.Epochs = 1000, 100
+	err := m.CheckSizes(method.Sizes{Train: 10, Classes: 2, H: 32, W: 32, C: 3, IPC: 1, Model: method.Model{Kind: "conv", Width: 128, Depth: 3}})
+	if err == nil || !strings.Contains(err.Error(), "dd: 100000 inner steps keep") {
+		t.Error(err)
+	}
+}

@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,13 +88,16 @@ func checkSet(t method.Trial) error {
 	return nil
 }
 
+// ownLoss returns the loss for which a set's labels were learned, or the default.
+func ownLoss(d *method.Distilled, classes int) convex.Loss {
+	return convex.Loss(cmp.Or(d.Loss, string(teacher.DefaultLoss(classes))))
+}
+
 func (f *Features) score(ctx context.Context, t method.Trial) (*scoring, error) {
 	classes := len(t.Data.Classes)
 	loss := convex.Loss(f.Loss)
 	if f.Loss == "own" {
-		if loss = convex.Loss(t.Set.Loss); t.Set.Loss == "" {
-			loss = teacher.DefaultLoss(classes)
-		}
+		loss = ownLoss(t.Set, classes)
 	}
 	if err := teacher.CheckLoss(loss, classes); err != nil {
 		return nil, err

@@ -126,17 +126,21 @@ func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, erro
 
 // labels returns the labels on which the models are trained, and a note that describes them.
 func (f *Fresh) labels(d *method.Distilled, own *scoring) (convex.Labels, string, error) {
-	if f.Labels == "" {
-		if l, ok := teacher.TravelLabels(d); ok {
-			return l, "new networks are scored with the portable labels, by the squared loss", nil
-		}
-	}
 	if f.Labels == "outputs" {
 		l := convex.Values(own.own.Outputs)
 		return l, fmt.Sprintf("new networks are scored with the outputs of the %s model on the set in its own networks, by the squared loss", own.loss), nil
 	}
-	l, _, err := teacher.LabelsFor(d, own.loss)
-	return l, fmt.Sprintf("new networks are scored with the set's own labels, by the %s loss", own.loss), err
+	return otherLabels(d, own.loss, f.Labels == "exact", "new")
+}
+
+// otherLabels returns the labels on which models in other networks are trained, and a note that
+// describes them: portable labels if there are any and exact is not set, or else the set's own.
+func otherLabels(d *method.Distilled, loss convex.Loss, exact bool, networks string) (convex.Labels, string, error) {
+	if l, ok := teacher.TravelLabels(d); ok && !exact {
+		return l, networks + " networks are scored with the portable labels, by the squared loss", nil
+	}
+	l, _, err := teacher.LabelsFor(d, loss)
+	return l, fmt.Sprintf("%s networks are scored with the set's own labels, by the %s loss", networks, loss), err
 }
 
 // freshStream names the random stream of draw i. Methods never use these names.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 
-	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/nn"
 	"dgkip/harness/nngp"
@@ -120,7 +119,7 @@ func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, e
 	if err != nil {
 		return nil, err
 	}
-	labels, note, err := f.labels(t)
+	labels, note, err := otherLabels(t.Set, ownLoss(t.Set, len(t.Data.Classes)), f.Labels == "exact", "infinite")
 	if err != nil {
 		return nil, err
 	}
@@ -139,19 +138,4 @@ func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, e
 		out.Notes = []string{note}
 	}
 	return out, nil
-}
-
-// labels returns the labels on which the model is trained, and a note that describes them.
-func (f *Infinite) labels(t method.Trial) (convex.Labels, string, error) {
-	if f.Labels == "" {
-		if l, ok := teacher.TravelLabels(t.Set); ok {
-			return l, "infinite networks are scored with the portable labels, by the squared loss", nil
-		}
-	}
-	loss := convex.Loss(t.Set.Loss)
-	if loss == "" {
-		loss = teacher.DefaultLoss(len(t.Data.Classes))
-	}
-	l, _, err := teacher.LabelsFor(t.Set, loss)
-	return l, fmt.Sprintf("infinite networks are scored with the set's own labels, by the %s loss", loss), err
 }

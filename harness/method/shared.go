@@ -1,6 +1,7 @@
 package method
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"sync"
@@ -34,6 +35,36 @@ type Disk interface {
 	// Keep is Save for the state of a long computation. It saves at most once every ten
 	// seconds, and replaces the earlier state.
 	Keep(key string, size int64, write func(io.Writer) error)
+}
+
+// OnDisk sets all values, whose lengths are known, to those that the disk keeps under the key. If
+// there are none, compute sets them, and they are saved. The disk may be nil.
+func OnDisk(disk Disk, key string, values [][]float32, compute func() error) error {
+	if disk == nil {
+		return compute()
+	}
+	size := int64(0)
+	for _, v := range values {
+		size += 4 * int64(len(v))
+	}
+	each := func(do func(v []float32) error) (err error) {
+		for i := 0; i < len(values) && err == nil; i++ {
+			err = do(values[i])
+		}
+		return err
+	}
+	if disk.Load(key, func(from io.Reader) error {
+		return each(func(v []float32) error { return binary.Read(from, binary.LittleEndian, v) })
+	}) {
+		return nil
+	}
+	if err := compute(); err != nil {
+		return err
+	}
+	disk.Save(key, size, func(to io.Writer) error {
+		return each(func(v []float32) error { return binary.Write(to, binary.LittleEndian, v) })
+	})
+	return nil
 }
 
 type held struct {

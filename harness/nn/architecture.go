@@ -30,13 +30,12 @@ type Architecture struct {
 	// are trained on sets of the kernel, and drawn to score them.
 	Limit string
 
-	// Net returns the network that is trained on images of h x w pixels with c channels.
-	// It may pad the images.
+	// OnlyTrained reports whether networks of this kind have no random features.
+	OnlyTrained bool
+
+	// Net returns a network for images of h x w pixels with c channels, or an error if they
+	// do not suit the architecture.
 	Net func(s Shape, h, w, c, classes int) (*Net[float32], error)
-	// Features returns a network whose outputs are the features. It is nil if networks of
-	// this kind can only be trained. Net and Features return an error if the images do not
-	// suit the architecture.
-	Features func(s Shape, h, w, c int) (*Net[float32], error)
 }
 
 var architectures = map[string]Architecture{}
@@ -137,21 +136,22 @@ func bounded(n *Net[float32]) (*Net[float32], error) {
 	return n, nil
 }
 
-// Features returns one network of the shape's feature map, for images of h x w pixels
-// with c channels. It returns an error if the network is too large.
+// Features returns one network of the shape's feature map, for images of h x w pixels with c
+// channels: a network without its last layer, instance norm and additional padding. It returns an
+// error if the network is too large.
 func (s Shape) Features(h, w, c int) (*Net[float32], error) {
 	a, err := s.architecture()
 	if err != nil {
 		return nil, err
 	}
-	if a.Features == nil {
+	if a.OnlyTrained {
 		return nil, fmt.Errorf("%w: kind %q\nhint: choose another kind, or use it in [eval.network]", ErrOnlyTrained, s.Kind)
 	}
-	n, err := a.Features(s, h, w, c)
+	n, err := a.Net(Shape{Kind: s.Kind, Width: s.Width, Depth: s.Depth, Algo: s.Algo, FirstPad: 1}, h, w, c, 2)
 	if err != nil {
 		return nil, err
 	}
-	return bounded(n)
+	return bounded(n.Body())
 }
 
 // Numbers returns the shape as a distilled set stores it, for images of h x w pixels: the

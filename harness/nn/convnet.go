@@ -27,54 +27,26 @@ func init() {
 		Name: "conv", Title: "ConvNet", Code: 1, Convolves: true,
 		Width: 256, Depth: 3, Nets: 8,
 		Net: func(s Shape, h, w, c, classes int) (*Net[float32], error) {
-			return ConvNet[float32](s.trainedConv(h, w, c, classes))
-		},
-		// The features are the activations of the last block: there is no linear layer, and
-		// the image is not padded.
-		Features: func(s Shape, h, w, c int) (*Net[float32], error) {
-			layers, _, err := convBlocks[float32](s.conv(h, w, c).withDefaults())
-			if err != nil {
-				return nil, err
-			}
-			return build(layers...), nil
+			return ConvNet[float32](s.conv(h, w, c, classes))
 		},
 	})
 	Register(Architecture{Name: "nngp-conv", Title: "NNGP (ConvNet)", Code: 3, Limit: "conv"})
 	Register(Architecture{Name: "ntk-conv", Title: "NTK (ConvNet)", Code: 5, Limit: "conv"})
 }
 
-// conv returns the settings that trained networks and feature maps share.
-func (s Shape) conv(h, w, c int) ConvConfig {
-	return ConvConfig{In: c, H: h, W: w, Width: s.Width, Depth: s.Depth, Algo: s.Algo}
-}
-
-// trainedConv returns the settings of a trained network.
-func (s Shape) trainedConv(h, w, c, classes int) ConvConfig {
-	config := s.conv(h, w, c)
-	config.Norm, config.Doubling, config.Classes, config.FirstPad = s.Norm, s.Doubling, classes, s.Padding(h, w)
-	return config
-}
-
-func (c ConvConfig) withDefaults() ConvConfig {
-	c.Width, c.Depth, c.Classes, c.FirstPad = cmp.Or(c.Width, 128), cmp.Or(c.Depth, 3), cmp.Or(c.Classes, 2), cmp.Or(c.FirstPad, 1)
-	return c
+func (s Shape) conv(h, w, c, classes int) ConvConfig {
+	return ConvConfig{
+		In: c, H: h, W: w, Width: s.Width, Depth: s.Depth, Norm: s.Norm, Doubling: s.Doubling,
+		Classes: classes, FirstPad: s.Padding(h, w), Algo: s.Algo,
+	}
 }
 
 // ConvNet returns the network that c describes.
 func ConvNet[F tensor.Float](c ConvConfig) (*Net[F], error) {
-	c = c.withDefaults()
-	layers, outputs, err := convBlocks[F](c)
-	if err != nil {
-		return nil, err
-	}
-	return build(append(layers, &linear[F]{name: "linear", inputs: outputs, outputs: c.Classes})...), nil
-}
-
-// convBlocks returns the layers before the linear layer, and the number of values that the
-// last of them outputs.
-func convBlocks[F tensor.Float](c ConvConfig) (layers []layer[F], outputs int, err error) {
+	c.Width, c.Depth, c.Classes, c.FirstPad = cmp.Or(c.Width, 128), cmp.Or(c.Depth, 3), cmp.Or(c.Classes, 2), cmp.Or(c.FirstPad, 1)
+	var layers []layer[F]
 	if min(c.In, c.H, c.W, c.Width, c.Depth, c.Classes, c.FirstPad) < 1 {
-		return nil, 0, errors.New("nn: sizes of a convolutional network must be positive")
+		return nil, errors.New("nn: sizes of a convolutional network must be positive")
 	}
 	h, w, in := c.H, c.W, c.In
 	if by := c.FirstPad - 1; by > 0 {
@@ -84,7 +56,7 @@ func convBlocks[F tensor.Float](c ConvConfig) (layers []layer[F], outputs int, e
 	width := c.Width
 	for i := range c.Depth {
 		if min(h, w) < 2 {
-			return nil, 0, fmt.Errorf("nn: images of %dx%d pixels are too small for %d blocks that halve them; at most %d fit", c.H, c.W, c.Depth, i)
+			return nil, fmt.Errorf("nn: images of %dx%d pixels are too small for %d blocks that halve them; at most %d fit", c.H, c.W, c.Depth, i)
 		}
 		layers = append(layers, &convBlock[F]{
 			convShape: convShape{h: h, w: w, inCh: in, outCh: width, pool: true},
@@ -98,5 +70,5 @@ func convBlocks[F tensor.Float](c ConvConfig) (layers []layer[F], outputs int, e
 			width *= 2
 		}
 	}
-	return layers, h * w * in, nil
+	return build(append(layers, &linear[F]{name: "linear", inputs: h * w * in, outputs: c.Classes})...), nil
 }

@@ -24,42 +24,22 @@ func init() {
 		Net: func(s Shape, h, w, c, classes int) (*Net[float32], error) {
 			return FCNet[float32](FCConfig{In: h * w * c, Width: s.Width, Depth: s.Depth, Classes: classes})
 		},
-		Features: func(s Shape, h, w, c int) (*Net[float32], error) {
-			layers, err := hiddenLayers[float32](FCConfig{In: h * w * c, Width: s.Width, Depth: s.Depth}.withDefaults())
-			if err != nil {
-				return nil, err
-			}
-			return build(layers...), nil
-		},
 	})
 	Register(Architecture{Name: "nngp", Title: "NNGP (FC)", Code: 2, Limit: "fc"})
 	Register(Architecture{Name: "ntk", Title: "NTK (FC)", Code: 6, Limit: "fc"})
 }
 
-func (c FCConfig) withDefaults() FCConfig {
-	c.Width, c.Depth, c.Classes = cmp.Or(c.Width, 1024), cmp.Or(c.Depth, 3), cmp.Or(c.Classes, 2)
-	return c
-}
-
 // FCNet returns the network that c describes.
 func FCNet[F tensor.Float](c FCConfig) (*Net[F], error) {
-	c = c.withDefaults()
-	layers, err := hiddenLayers[F](c)
-	if err != nil {
-		return nil, err
-	}
-	return build(append(layers, &linear[F]{name: "linear", inputs: c.Width, outputs: c.Classes})...), nil
-}
-
-// hiddenLayers returns the layers before the last.
-func hiddenLayers[F tensor.Float](c FCConfig) (layers []layer[F], err error) {
+	c.Width, c.Depth, c.Classes = cmp.Or(c.Width, 1024), cmp.Or(c.Depth, 3), cmp.Or(c.Classes, 2)
 	if min(c.In, c.Width, c.Depth, c.Classes) < 1 {
 		return nil, errors.New("nn: sizes of a fully connected network must be positive")
 	}
+	var layers []layer[F]
 	in := c.In
 	for i := range c.Depth {
 		layers = append(layers, &linear[F]{name: fmt.Sprintf("hidden%d", i+1), inputs: in, outputs: c.Width, relu: true})
 		in = c.Width
 	}
-	return layers, nil
+	return build(append(layers, &linear[F]{name: "linear", inputs: in, outputs: c.Classes})...), nil
 }

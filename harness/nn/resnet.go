@@ -4,10 +4,10 @@ import "dgkip/harness/tensor"
 
 func init() {
 	Register(Architecture{
-		Name: "res", Title: "ResNet", Code: 4, Convolves: true,
+		Name: "res", Title: "ResNet", Code: 4, Convolves: true, OnlyTrained: true,
 		Width: 128, Depth: 3, Nets: 8,
 		Net: func(s Shape, h, w, c, classes int) (*Net[float32], error) {
-			config := s.trainedConv(h, w, c, classes)
+			config := s.conv(h, w, c, classes)
 			config.Residual = true
 			return ConvNet[float32](config)
 		},

@@ -3,7 +3,6 @@ package space
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"dgkip/harness/convex"
@@ -68,18 +67,10 @@ func (s featureSpace) mapped(ctx context.Context, x []float32, kept Kept) (tenso
 	}
 	if disk != nil {
 		s.Report("reading features")
-		if disk.Load(key, func(from io.Reader) error { return readFloats(from, phi) }) {
-			return phi, nil
-		}
 	}
-	err = m.Features(ctx, phi, x, s.Report("features of the "+kept.What+" images"))
-	if err != nil {
-		return tensor.Mat[float32]{}, err
-	}
-	if disk != nil {
-		disk.Save(key, 4*int64(phi.Rows)*int64(phi.Cols), func(to io.Writer) error { return writeFloats(to, phi) })
-	}
-	return phi, nil
+	return phi, method.OnDisk(disk, key, rows(phi), func() error {
+		return m.Features(ctx, phi, x, s.Report("features of the "+kept.What+" images"))
+	})
 }
 
 // Real implements Space.

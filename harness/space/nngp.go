@@ -3,7 +3,6 @@ package space
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"dgkip/harness/convex"
@@ -152,7 +151,7 @@ const gramRows = 64
 
 // strips returns strips of the lower half of the Gram matrix, like nngp.FC.LowerOf. The
 // kernel of ConvNets takes hours for thousands of images, so parts are stored on disk.
-func (v convImages) strips(ctx context.Context, s Source, rows int) ([]tensor.Mat[float32], error) {
+func (v convImages) strips(ctx context.Context, s Source, height int) ([]tensor.Mat[float32], error) {
 	of, err := s.Digest()
 	if err != nil {
 		return nil, err
@@ -160,24 +159,21 @@ func (v convImages) strips(ctx context.Context, s Source, rows int) ([]tensor.Ma
 	var strips []tensor.Mat[float32]
 	n, phase, disk, settings := v.images.Len(), s.Report("Gram matrix"), s.Shared.Disk(), s.Space().Settings()
 	for from := 0; from < n; from += gramRows {
-		if from%rows == 0 {
-			to := min(n, from+rows)
+		if from%height == 0 {
+			to := min(n, from+height)
 			strips = append(strips, tensor.NewMat[float32](to-from, to))
 		}
 		to := min(n, from+gramRows)
 		part := tensor.NewMat[float32](to-from, to)
 		key := strings.Join([]string{"gram", settings, s.Data.Name, of, fmt.Sprint(from, to)}, " ")
-		if disk == nil || !disk.Load(key, func(file io.Reader) error { return readFloats(file, part) }) {
+		if err := method.OnDisk(disk, key, rows(part), func() error {
 			cross, err := v.kernel.Cross(ctx, v.images.Part(from, to), v.images.Part(0, to), nil)
-			if err != nil {
-				return nil, err
-			}
-			part = tensor.Narrow(cross)
-			if disk != nil {
-				disk.Save(key, 4*int64(part.Rows)*int64(part.Cols), func(file io.Writer) error { return writeFloats(file, part) })
-			}
+			copy(part.Data, tensor.Narrow(cross).Data)
+			return err
+		}); err != nil {
+			return nil, err
 		}
-		strip, first := strips[len(strips)-1], from/rows*rows
+		strip, first := strips[len(strips)-1], from/height*height
 		for i := range part.Rows {
 			row := part.Row(i)[:from+i+1]
 			copy(strip.Row(from+i-first), row)

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"math"
 
 	"dgkip/harness/method"
@@ -92,31 +91,11 @@ func Digest(s method.Images) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// writeFloats writes a matrix as little-endian values, row by row, and readFloats reads it.
-func writeFloats(to io.Writer, m tensor.Mat[float32]) error {
-	buffer := make([]byte, 0, 4*m.Cols)
-	for i := range m.Rows {
-		buffer = buffer[:0]
-		for _, v := range m.Row(i) {
-			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
-		}
-		if _, err := to.Write(buffer); err != nil {
-			return err
-		}
+// rows returns the rows of a matrix.
+func rows(m tensor.Mat[float32]) [][]float32 {
+	all := make([][]float32, m.Rows)
+	for i := range all {
+		all[i] = m.Row(i)
 	}
-	return nil
-}
-
-func readFloats(from io.Reader, m tensor.Mat[float32]) error {
-	buffer := make([]byte, 4*m.Cols)
-	for i := range m.Rows {
-		if _, err := io.ReadFull(from, buffer); err != nil {
-			return err
-		}
-		row := m.Row(i)
-		for j := range row {
-			row[j] = math.Float32frombits(binary.LittleEndian.Uint32(buffer[4*j:]))
-		}
-	}
-	return nil
+	return all
 }
