@@ -46,12 +46,11 @@ type run struct {
 	network      network
 	matcher      *matcher[float32]
 
-	images, dx  []float32
-	logits, dz  []float32 // of the labels, and their gradient; nil if labels are fixed
-	variables   []method.Variable
-	targets     []float32 // softmax(logits), or the hard labels
-	sample      []float32 // real images
-	sampleLabel []float32
+	images, dx []float32
+	logits, dz []float32 // of the labels, and their gradient; nil if labels are fixed
+	variables  []method.Variable
+	targets    []float32 // softmax(logits), or the hard labels
+	sample     []float32 // real images
 }
 
 // newRun returns a run before its first update.
@@ -61,11 +60,9 @@ func newRun(p method.Problem, s Settings, strategy augment.Strategy) (*run, erro
 	if p.IPC < 1 {
 		return nil, errors.New("ipc must be at least 1")
 	}
-	r.of = train.ByClass(r.classes)
-	for class, members := range r.of {
-		if len(members) == 0 {
-			return nil, fmt.Errorf("class %s of %s has no training images to match", p.Data.Classes[class], p.Data.Name)
-		}
+	var err error
+	if r.of, err = p.Data.Members(); err != nil {
+		return nil, err
 	}
 	r.outer, r.inner = s.loops(p.IPC)
 	net, err := s.Shape(p.Model).Net(train.H, train.W, train.C, r.classes)
@@ -165,15 +162,11 @@ func (r *run) match(update, class int) float64 {
 func (r *run) batch(class int, stream *rng.Rand) batch[float32] {
 	members := r.of[class]
 	n := min(r.s.RealBatch, len(members))
-	size := r.begin.Size()
-	r.sample = slices.Grow(r.sample[:0], n*size)[:n*size]
-	r.sampleLabel = slices.Grow(r.sampleLabel[:0], n*r.classes)[:n*r.classes]
-	clear(r.sampleLabel)
-	for i, j := range stream.Perm(len(members))[:n] {
-		copy(r.sample[i*size:][:size], r.p.Data.Train.At(members[j]))
-		r.sampleLabel[i*r.classes+class] = 1
+	r.sample = r.sample[:0]
+	for _, j := range stream.Perm(len(members))[:n] {
+		r.sample = append(r.sample, r.p.Data.Train.At(members[j])...)
 	}
-	return batch[float32]{n, r.sample, r.sampleLabel}
+	return batch[float32]{n, r.sample, method.OneHot(slices.Repeat([]int{class}, n), r.classes)}
 }
 
 func (r *run) set() *method.Distilled { return r.begin.With(r.images, r.logits) }

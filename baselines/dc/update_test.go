@@ -198,7 +198,7 @@ func TestDraws(t *testing.T) {
 			x, g := make([]float32, len(r.sample)), make([]float32, len(r.network.theta))
 			augment.Apply(draw, x, r.sample, n, h, w, c)
 			pass := r.network.net.NewPass()
-			pass.Loss(r.network.theta, x, r.sampleLabel, n)
+			pass.Loss(r.network.theta, x, method.OneHot(slices.Repeat([]int{class}, n), r.classes), n)
 			pass.Gradient(nn.Grad[float32]{Theta: g})
 			if !slices.Equal(r.matcher.ofReal, g) {
 				t.Errorf("update %d, class %d: real images are changed differently", k+1, class)

@@ -31,13 +31,11 @@ type run struct {
 
 func newRun(p method.Problem, m *DM) (*run, error) {
 	train := p.Data.Train
-	r := &run{m: m, p: p, of: train.ByClass(len(p.Data.Classes))}
-	for class, members := range r.of {
-		if len(members) == 0 {
-			return nil, fmt.Errorf("class %s of %s has no training images to match", p.Data.Classes[class], p.Data.Name)
-		}
-	}
+	r := &run{m: m, p: p}
 	var err error
+	if r.of, err = p.Data.Members(); err != nil {
+		return nil, err
+	}
 	if r.strategy, err = augment.New(m.Augment, p.Data.Characters); err != nil {
 		return nil, fmt.Errorf("augment %w", err)
 	}

@@ -81,11 +81,8 @@ func (s kernelProblem) descend(search *search, c tensor.Mat[float64], limit int,
 		var d tensor.Mat[float64]
 		ok := true
 		switch s.Labels.Loss {
-		case LogisticLoss:
-			d, ok = s.logisticStep(search.ctx, f, r)
-			steps++
-		case SquaredLoss:
-			d, ok = s.squaredStep(search.ctx, r)
+		case LogisticLoss, SquaredLoss:
+			d, ok = s.directStep(search.ctx, f, r)
 			steps++
 		default:
 			var products int
@@ -156,16 +153,19 @@ func searchLine(slope func(t float64) float64) float64 {
 	return t
 }
 
-// logisticStep solves the Newton system in the form
+// directStep solves the Newton system of the logistic or the squared loss in the form
 //
 //	D = -S (lambda I + S K S)^-1 S^-1 R,   S^2 = the losses' curvatures,
 //
-// which avoids both cancellation and the inverse of K.
-func (s kernelProblem) logisticStep(ctx context.Context, f, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
+// which avoids both cancellation and the inverse of K. The curvatures of the squared loss are one,
+// and one step reaches its minimum. The step fails if lambda is lost in the rounding errors of K.
+func (s kernelProblem) directStep(ctx context.Context, f, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	n, heat := f.Rows, s.temperature()
 	root := make([]float64, n)
-	b := make([]float64, n)
 	for i := range root {
+		if root[i] = 1; s.Labels.Loss == SquaredLoss {
+			continue
+		}
 		y, x := 1.0, f.Data[i]/heat
 		if s.Labels.Form == Gain {
 			y = s.label(i)[0]
@@ -173,43 +173,27 @@ func (s kernelProblem) logisticStep(ctx context.Context, f, r tensor.Mat[float64
 		}
 		// Where the curvature vanishes, any small positive root will do.
 		root[i] = max(math.Abs(y)*math.Sqrt(fmath.Sigmoid(x)*fmath.Sigmoid(-x)/heat), 1e-100)
-		b[i] = -r.Data[i] / root[i]
 	}
-	system, ok := s.scaledSystem(ctx, root)
-	if !ok {
-		return tensor.Mat[float64]{}, false
-	}
-	d := oneColumn(system.solve(b))
-	for i, x := range root {
-		d.Data[i] *= x
-	}
-	return d, true
-}
-
-// squaredStep reaches the minimum in one step, as all curvatures are one.
-func (s kernelProblem) squaredStep(ctx context.Context, r tensor.Mat[float64]) (tensor.Mat[float64], bool) {
-	ones := make([]float64, r.Rows)
-	for i := range ones {
-		ones[i] = 1
-	}
-	system, ok := s.scaledSystem(ctx, ones)
-	if !ok {
-		return tensor.Mat[float64]{}, false
-	}
-	return columns(times(-1, r), r.Rows, system.solve), true
-}
-
-// scaledSystem factorises lambda I + S K S for a diagonal S. It fails if lambda is lost in the
-// rounding errors of K.
-func (s kernelProblem) scaledSystem(ctx context.Context, root []float64) (cholesky, bool) {
-	m := tensor.NewMat[float64](len(root), len(root))
+	m := tensor.NewMat[float64](n, n)
 	for i, a := range root {
 		for j, b := range root {
 			m.Data[i*m.Stride+j] = a * s.Gram.Data[i*s.Gram.Stride+j] * b
 		}
 	}
-	c, bad := decompose(ctx, m, s.Lambda, 1e-15)
-	return c, bad < 0
+	system, bad := decompose(ctx, m, s.Lambda, 1e-15)
+	if bad >= 0 {
+		return tensor.Mat[float64]{}, false
+	}
+	return columns(r, n, func(left []float64) []float64 {
+		for i, x := range left {
+			left[i] = -x / root[i]
+		}
+		d := system.solve(left)
+		for i, x := range root {
+			d[i] *= x
+		}
+		return d
+	}), true
 }
 
 // softmaxStep solves the Newton system with H_i = diag(s_i) - s_i s_i' for probabilities s_i. It

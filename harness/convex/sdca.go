@@ -107,11 +107,6 @@ func (d dual) curvature(i int) float64 {
 	return y * y * float64(d.Gram.Data[i*d.Gram.Stride+i]) / d.Lambda
 }
 
-// target returns the best value of alpha_i with the others fixed.
-func (s *ascent) target(i int) float64 {
-	return bestStep(float64(s.Labels[i]*s.f[i]), s.alpha[i], s.curvature(i), s.careful)
-}
-
 // bestStep solves log(a/(1-a)) + m + q (a - a0) = 0. With a = sigma(z) this is a monotone
 // equation in z, solved by Newton's method inside a shrinking bracket.
 //
@@ -143,23 +138,19 @@ func bestStep(m, a0, q float64, careful bool) float64 {
 	return fmath.Sigmoid(z)
 }
 
-// sweep moves each variable once, in a new random order each time.
+// sweep sets each variable to its best value with the others fixed, in a new random order each time.
 func (s *ascent) sweep() {
 	for _, i := range s.order.Perm(len(s.alpha)) {
-		s.move(i, s.target(i))
-	}
-}
-
-// move sets variable i to a.
-func (s *ascent) move(i int, a float64) {
-	w := (a - s.alpha[i]) * s.Labels[i] / s.Lambda
-	s.alpha[i] = a
-	if w == 0 {
-		return
-	}
-	row := s.Gram.Row(i)
-	f := s.f[:len(row)]
-	for j, k := range row {
-		f[j] += float64(w * float64(k))
+		a := bestStep(float64(s.Labels[i]*s.f[i]), s.alpha[i], s.curvature(i), s.careful)
+		w := (a - s.alpha[i]) * s.Labels[i] / s.Lambda
+		s.alpha[i] = a
+		if w == 0 {
+			continue
+		}
+		row := s.Gram.Row(i)
+		f := s.f[:len(row)]
+		for j, k := range row {
+			f[j] += float64(w * float64(k))
+		}
 	}
 }

@@ -64,6 +64,18 @@ type Data struct {
 	Characters bool // images must not be mirrored
 }
 
+// Members returns the indices of the training images of every class. It returns an error if a class
+// has none.
+func (d *Data) Members() ([][]int, error) {
+	of := d.Train.ByClass(len(d.Classes))
+	for class, members := range of {
+		if len(members) == 0 {
+			return nil, fmt.Errorf("class %s of %s has no training images", d.Classes[class], d.Name)
+		}
+	}
+	return of, nil
+}
+
 // Preprocessing describes how pixel values in [0, 1] become the values that a network sees:
 // x = (pixel - Mean)/Std in each channel, or Whiten(pixels) if that is given.
 type Preprocessing struct {

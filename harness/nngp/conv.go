@@ -167,7 +167,7 @@ func (k Conv) Images(ctx context.Context, x []float32, progress func(done float6
 	value.Tangent = false
 	return v, eachGroup(ctx, v.n, progress, func(group int) {
 		w := value.worker(grids)
-		y := k.pixels(v, group)
+		y := k.pixels(v, group*lanes, lanes)
 		at := 0
 		for l, g := range append(grids, last) {
 			root := make([]float64, g.h*g.w*lanes)
@@ -210,54 +210,39 @@ type side struct {
 	root, inverse [][]float64 // for each layer
 }
 
-// pixels returns the pixels of a group of images. Unused lanes repeat the last image.
-func (k Conv) pixels(v ConvImages, group int) side {
+// pixels returns the pixels of width images from first on. Places beyond the last image repeat it.
+func (k Conv) pixels(v ConvImages, first, width int) side {
 	size := k.H * k.W * k.C
-	s := side{pixels: make([]float64, size*lanes)}
-	for l := range lanes {
-		image := v.x[min(v.n-1, group*lanes+l)*size:][:size]
+	s := side{pixels: make([]float64, size*width)}
+	for l := range width {
+		image := v.x[min(v.n-1, first+l)*size:][:size]
 		for i, x := range image {
-			s.pixels[i*lanes+l] = float64(x)
+			s.pixels[i*width+l] = float64(x)
 		}
 	}
 	return s
 }
 
 // group returns a group of eight images.
-func (k Conv) group(v ConvImages, group int) side {
-	s := k.pixels(v, group)
+func (k Conv) group(v ConvImages, group int) side { return k.side(v, group*lanes, lanes) }
+
+// image returns one image.
+func (k Conv) image(v ConvImages, i int) side { return k.side(v, i, 1) }
+
+func (k Conv) side(v ConvImages, first, width int) side {
+	s := k.pixels(v, first, width)
 	at := 0
 	for _, g := range k.grids(k.Depth) {
-		root, inverse := make([]float64, g.h*g.w*lanes), make([]float64, g.h*g.w*lanes)
-		for l := range lanes {
-			of := v.roots[min(v.n-1, group*lanes+l)*v.each+at:]
+		root, inverse := make([]float64, g.h*g.w*width), make([]float64, g.h*g.w*width)
+		for l := range width {
+			of := v.roots[min(v.n-1, first+l)*v.each+at:]
 			for p := range g.h * g.w {
-				root[p*lanes+l] = of[p]
-				inverse[p*lanes+l] = invert(of[p])
+				root[p*width+l] = of[p]
+				inverse[p*width+l] = invert(of[p])
 			}
 		}
 		s.root, s.inverse = append(s.root, root), append(s.inverse, inverse)
 		at += g.h * g.w
-	}
-	return s
-}
-
-// image returns one image.
-func (k Conv) image(v ConvImages, i int) side {
-	size := k.H * k.W * k.C
-	s := side{pixels: make([]float64, size)}
-	for j, x := range v.x[i*size:][:size] {
-		s.pixels[j] = float64(x)
-	}
-	roots := v.roots[i*v.each:]
-	for _, g := range k.grids(k.Depth) {
-		root := roots[:g.h*g.w]
-		inverse := make([]float64, len(root))
-		for p, x := range root {
-			inverse[p] = invert(x)
-		}
-		s.root, s.inverse = append(s.root, root), append(s.inverse, inverse)
-		roots = roots[len(root):]
 	}
 	return s
 }

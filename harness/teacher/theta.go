@@ -102,7 +102,7 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 	if !(p.Lambda > 0) {
 		return nil, fmt.Errorf("lambda must be positive, not %v", p.Lambda)
 	}
-	if err := checkClasses(s.Data); err != nil {
+	if _, err := s.Data.Members(); err != nil {
 		return nil, err
 	}
 	name := fmt.Sprintf("theta %s lambda %v gap %v %s", p.Loss, p.Lambda, p.Gap, s.Space().Settings())
@@ -135,16 +135,6 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 		}
 		return t, nil
 	})
-}
-
-// checkClasses returns an error for a class without training images.
-func checkClasses(d *method.Data) error {
-	for class, members := range d.Train.ByClass(len(d.Classes)) {
-		if len(members) == 0 {
-			return fmt.Errorf("class %s of %s has no training images", d.Classes[class], d.Name)
-		}
-	}
-	return nil
 }
 
 func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper) (*Theta, error) {
