@@ -73,32 +73,23 @@ func newRun(p method.Problem, s Settings, strategy augment.Strategy) (*run, erro
 	if r.begin, err = method.Start(p, s.Start, rng.Stream(p.Seed, "dc", "start")); err != nil {
 		return nil, err
 	}
-	if err := r.addVariables(); err != nil {
-		return nil, err
-	}
+	r.addVariables()
 	data := nn.Data[float32]{N: r.begin.Len(), X: r.images, Targets: r.targets, Augment: strategy.Training(train.H, train.W, train.C)}
-	r.network, err = newNetwork(net, data, nn.Recipe{Epochs: r.inner, Batch: s.NetBatch, Rate: s.NetRate})
-	return r, err
+	r.network = newNetwork(net, data, nn.Recipe{Epochs: r.inner, Batch: s.NetBatch, Rate: s.NetRate})
+	return r, nil
 }
 
 // addVariables adds the learned variables: images, and logits unless labels are fixed.
-func (r *run) addVariables() error {
+func (r *run) addVariables() {
 	rate, labelRate := r.s.rates(r.p.Model)
-	images, err := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewSGD[float32], optim.SGDConfig{LR: rate, Momentum: r.s.Momentum})
-	if err != nil {
-		return err
-	}
+	images := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewSGD[float32], optim.SGDConfig{LR: rate, Momentum: r.s.Momentum})
 	r.images, r.dx, r.variables = images.X, images.Grad, append(r.variables, images)
 	r.targets = slices.Clone(r.begin.Labels)
 	if !r.s.learnsLabels() {
-		return nil
+		return
 	}
-	logits, err := optim.NewVariable("labels", r.begin.FirstLogits(r.s.Margin), optim.NewSGD[float32], optim.SGDConfig{LR: labelRate, Momentum: r.s.Momentum})
-	if err != nil {
-		return err
-	}
+	logits := optim.NewVariable("labels", r.begin.FirstLogits(r.s.Margin), optim.NewSGD[float32], optim.SGDConfig{LR: labelRate, Momentum: r.s.Momentum})
 	r.logits, r.dz, r.variables = logits.X, logits.Grad, append(r.variables, logits)
-	return nil
 }
 
 // stream returns the stream with the given labels for the next update.

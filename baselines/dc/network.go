@@ -19,20 +19,17 @@ type network struct {
 	begun    bool // a training is in progress
 }
 
-func newNetwork(net *nn.Net[float32], data nn.Data[float32], recipe nn.Recipe) (network, error) {
+func newNetwork(net *nn.Net[float32], data nn.Data[float32], recipe nn.Recipe) network {
 	n := network{net: net, theta: make([]float32, net.Params()), next: make([]float32, net.Params())}
-	var err error
-	n.training, err = nn.NewTraining(net, n.next, data, recipe, rng.Stream(0))
-	return n, err
+	n.training = nn.NewTraining(net, n.next, data, recipe, rng.Stream(0))
+	return n
 }
 
 // train trains the network, or continues an interrupted training.
 func (n *network) train(ctx context.Context, stream *rng.Rand) error {
 	if !n.begun {
 		copy(n.next, n.theta)
-		if err := n.training.Reset(n.next, stream); err != nil {
-			return err
-		}
+		n.training.Reset(n.next, stream)
 		n.begun = true
 	}
 	if err := n.training.Run(ctx, nil); err != nil {
@@ -77,8 +74,6 @@ func (n *network) UnmarshalBinary(data []byte) error {
 	if n.begun = s.Training != nil; !n.begun {
 		return nil
 	}
-	if err := n.training.Reset(n.next, rng.Stream(0)); err != nil {
-		return err
-	}
+	n.training.Reset(n.next, rng.Stream(0))
 	return n.training.UnmarshalBinary(s.Training)
 }

@@ -130,10 +130,7 @@ func TestTrainingStartsAnew(t *testing.T) {
 // trainNet runs a training from the first step to the last.
 func trainNet(t *testing.T, net *nn.Net[float32], theta []float32, data nn.Data[float32], recipe nn.Recipe, stream *rng.Rand) {
 	t.Helper()
-	training, err := nn.NewTraining(net, theta, data, recipe, stream)
-	if err != nil {
-		t.Fatal(err)
-	}
+	training := nn.NewTraining(net, theta, data, recipe, stream)
 	if err := training.Run(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -69,37 +69,27 @@ func (m *DD) newRun(p method.Problem) (*run, error) {
 	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "dd", "start")); err != nil {
 		return nil, err
 	}
-	return r, r.addVariables(len(plan.steps))
+	r.addVariables(len(plan.steps))
+	return r, nil
 }
 
 // addVariables adds the learned variables: images, the steps' rates through rho, and logits of labels
 // unless they are fixed.
-func (r *run) addVariables(steps int) error {
-	add := func(name string, first []float32, rate float64) (x, grad []float32, err error) {
+func (r *run) addVariables(steps int) {
+	add := func(name string, first []float32, rate float64) (x, grad []float32) {
 		// The decay rates are those of the original.
-		v, err := optim.NewVariable(name, first, optim.NewAdam[float32], optim.AdamConfig{LR: rate, Beta1: 0.5, Beta2: 0.999})
-		if err != nil {
-			return nil, nil, err
-		}
+		v := optim.NewVariable(name, first, optim.NewAdam[float32], optim.AdamConfig{LR: rate, Beta1: 0.5, Beta2: 0.999})
 		r.variables = append(r.variables, v)
-		return v.X, v.Grad, nil
+		return v.X, v.Grad
 	}
-	var err error
-	if r.in.X, r.grad.X, err = add("images", slices.Clone(r.begin.Images), r.m.Rate); err != nil {
-		return err
-	}
+	r.in.X, r.grad.X = add("images", slices.Clone(r.begin.Images), r.m.Rate)
 	rho := slices.Repeat([]float32{float32(inverseSoftplus(r.m.FirstRate))}, steps)
-	if r.rho, r.grad.Rates, err = add("rates", rho, r.m.Rate); err != nil {
-		return err
-	}
+	r.rho, r.grad.Rates = add("rates", rho, r.m.Rate)
 	r.in.Rates, r.in.Targets = make([]float32, steps), slices.Clone(r.begin.Labels)
 	if r.m.learnsLabels() {
-		if r.logits, r.grad.Targets, err = add("labels", r.begin.FirstLogits(r.m.Margin), r.m.LabelRate); err != nil {
-			return err
-		}
+		r.logits, r.grad.Targets = add("labels", r.begin.FirstLogits(r.m.Margin), r.m.LabelRate)
 	}
 	r.refresh()
-	return nil
 }
 
 // fixedWeights draws the weights of init = "fixed". The evaluation draws the same.

@@ -49,8 +49,8 @@ func newRun(p method.Problem, m *DM) (*run, error) {
 	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "dm", "start")); err != nil {
 		return nil, err
 	}
-	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewSGD[float32], optim.SGDConfig{LR: m.rate(p.IPC), Momentum: m.Momentum})
-	return r, err
+	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewSGD[float32], optim.SGDConfig{LR: m.rate(p.IPC), Momentum: m.Momentum})
+	return r, nil
 }
 
 // stream returns the stream with the given labels for the next update.

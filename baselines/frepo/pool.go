@@ -33,32 +33,26 @@ type network struct {
 }
 
 // newPool returns networks with random weights. Their initial ages are spread over a life.
-func newPool(net *nn.Net[float32], size, life int, rate float64, seed uint64) (*pool, error) {
+func newPool(net *nn.Net[float32], size, life int, rate float64, seed uint64) *pool {
 	p := &pool{
 		net: net, pass: net.NewPass(), seed: seed, life: life, rate: rate,
 		grad: make([]float32, net.Params()), part: make([]float32, net.Params()),
 	}
 	for k := range size {
-		one, err := p.fresh("start", strconv.Itoa(k))
-		if err != nil {
-			return nil, err
-		}
+		one := p.fresh("start", strconv.Itoa(k))
 		one.age = k * (life / size)
 		p.nets = append(p.nets, one)
 	}
-	return p, nil
+	return p
 }
 
 // fresh returns a new network. name identifies the stream of its weights.
-func (p *pool) fresh(name ...string) (network, error) {
+func (p *pool) fresh(name ...string) network {
 	theta := make([]float32, p.net.Params())
 	p.net.InitLecun(theta, rng.Stream(p.seed, append([]string{"frepo", "weights"}, name...)...))
-	v, err := optim.NewVariable("weights of a network", theta, optim.NewAdam[float32], optim.AdamConfig{LR: p.rate})
-	if err != nil {
-		return network{}, err
-	}
+	v := optim.NewVariable("weights of a network", theta, optim.NewAdam[float32], optim.AdamConfig{LR: p.rate})
 	v.Grad = p.grad
-	return network{weights: v}, nil
+	return network{weights: v}
 }
 
 // chosen returns the number of the network that the next update uses.
@@ -71,11 +65,11 @@ func (p *pool) theta(update int) []float32 { return p.nets[p.chosen(update)].wei
 
 // served trains the network of an update for one step on the set, n images x with labels y. At the end
 // of its life it replaces the network instead.
-func (p *pool) served(update int, x, y []float32, n int) (err error) {
+func (p *pool) served(update int, x, y []float32, n int) error {
 	one := &p.nets[p.chosen(update)]
 	if one.age++; one.age >= p.life {
-		*one, err = p.fresh(strconv.Itoa(update))
-		return err
+		*one = p.fresh(strconv.Itoa(update))
+		return nil
 	}
 	p.gradient(one.weights.X, x, y, n)
 	if err := one.weights.Check(); err != nil {

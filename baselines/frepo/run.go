@@ -47,21 +47,13 @@ func newRun(p method.Problem, m *FRePo) (*run, error) {
 	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "frepo", "start")); err != nil {
 		return nil, err
 	}
-	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewLAMB[float32], optim.AdamConfig{LR: m.Rate})
-	if err != nil {
-		return nil, err
-	}
-	r.labels, err = optim.NewVariable("labels", firstLabels(r.begin.Of, classes), optim.NewLAMB[float64], optim.AdamConfig{LR: m.Rate})
-	if err != nil {
-		return nil, err
-	}
+	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewLAMB[float32], optim.AdamConfig{LR: m.Rate})
+	r.labels = optim.NewVariable("labels", firstLabels(r.begin.Of, classes), optim.NewLAMB[float64], optim.AdamConfig{LR: m.Rate})
 	r.variables = []method.Variable{r.images}
 	if m.Labels == "learned" {
 		r.variables = append(r.variables, r.labels)
 	}
-	if r.pool, err = newPool(net, m.Pool, m.Life, m.NetRate, p.Seed); err != nil {
-		return nil, err
-	}
+	r.pool = newPool(net, m.Pool, m.Life, m.NetRate, p.Seed)
 	r.regress = &regression{body: net.Body(), parts: net.Body().NewParts(), jitter: m.Jitter}
 	r.wanted = tensor.NewMat[float64](m.batch(train.Len()), classes)
 	return r, nil

@@ -56,10 +56,7 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 		KIP: m, problem: p, begin: begin, lambda: float64(begin.Len()) * m.Lambda,
 		targets: teacher.Signs(p.Data.Train.Labels, len(p.Data.Classes)),
 	}
-	move, err := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
-	if err != nil {
-		return nil, err
-	}
+	move := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
 	if !m.Resample {
 		if r.pass, err = space.Of(p).Space().Learn(ctx, r.images, nil, true); err != nil {
@@ -70,10 +67,7 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 		r.labels = teacher.Signs(begin.Of, len(begin.Classes))
 	}
 	if m.Labels == "learned" {
-		labels, err := optim.NewVariable("labels", r.labels.Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: m.LabelRate})
-		if err != nil {
-			return nil, err
-		}
+		labels := optim.NewVariable("labels", r.labels.Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: m.LabelRate})
 		r.dlabels = tensor.MatOf(labels.Grad, begin.Len(), r.labels.Cols)
 		r.variables = append(r.variables, labels)
 	}

@@ -346,10 +346,7 @@ func TestTurn(t *testing.T) {
 		}
 		want := slices.Clone(r.pool.nets[0].theta) // its weights at random
 		recipe := nn.Recipe{Epochs: m.Epochs, Batch: 256, Rate: m.NetRate, Momentum: 0.9, Decay: 5e-4}
-		training, err := nn.NewTraining(r.pool.net, want, data, recipe, rng.Stream(1, "learned", "training", "0"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		training := nn.NewTraining(r.pool.net, want, data, recipe, rng.Stream(1, "learned", "training", "0"))
 		if err := training.Run(context.Background(), nil); err != nil {
 			t.Fatal(err)
 		}

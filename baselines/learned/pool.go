@@ -47,10 +47,7 @@ type network struct {
 func newPool(m *Learned, net *nn.Net[float32], data nn.Data[float32], seed uint64) (*pool, error) {
 	p := &pool{m: m, net: net, seed: seed, theta: make([]float32, net.Params()), nets: make([]network, m.Pool)}
 	recipe := nn.Recipe{Epochs: m.Life, Batch: batch, Rate: m.NetRate, Momentum: momentum, Decay: decay}
-	var err error
-	if p.training, err = nn.NewTraining(net, p.theta, data, recipe, rng.Stream(seed)); err != nil {
-		return nil, err
-	}
+	p.training = nn.NewTraining(net, p.theta, data, recipe, rng.Stream(seed))
 	for k := range p.nets {
 		p.nets[k] = network{Age: k * (m.Life / m.Pool), Turn: -k}
 		if err := p.fresh(&p.nets[k]); err != nil {
@@ -64,9 +61,7 @@ func newPool(m *Learned, net *nn.Net[float32], data nn.Data[float32], seed uint6
 func (p *pool) fresh(one *network) error {
 	turn := strconv.Itoa(one.Turn)
 	p.net.InitUniform(p.theta, rng.Stream(p.seed, "learned", "weights", turn))
-	if err := p.training.Reset(p.theta, rng.Stream(p.seed, "learned", "training", turn)); err != nil {
-		return err
-	}
+	p.training.Reset(p.theta, rng.Stream(p.seed, "learned", "training", turn))
 	return p.keep(one)
 }
 

@@ -41,10 +41,7 @@ func newRun(ctx context.Context, p method.Problem, m *Tangent) (*run, error) {
 	}
 	r.matcher = newMatcher(net, train.H, train.W, train.C)
 	r.d = make([]float32, net.Params())
-	r.images, err = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
-	if err != nil {
-		return nil, err
-	}
+	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
 	r.trajectories, err = trajectories(ctx, p, m, net, r.strategy)
 	return r, err
 }

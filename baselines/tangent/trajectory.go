@@ -64,11 +64,8 @@ func (t trajectory) train(ctx context.Context, data *method.Data, k int, m *Tang
 	}
 	last := m.Ages[len(m.Ages)-1]
 	// An epoch has at least one step, so last epochs are enough.
-	training, err := nn.NewTraining(net, theta, of, nn.Recipe{Epochs: last, Batch: m.NetBatch, Rate: m.NetRate, Momentum: m.NetMomentum}, stream("order"))
-	if err != nil {
-		return err
-	}
-	err = training.Run(ctx, func(nn.Step) bool {
+	training := nn.NewTraining(net, theta, of, nn.Recipe{Epochs: last, Batch: m.NetBatch, Rate: m.NetRate, Momentum: m.NetMomentum}, stream("order"))
+	err := training.Run(ctx, func(nn.Step) bool {
 		age++
 		keep()
 		return age < last

@@ -28,9 +28,7 @@ func (l Learning) algorithm1(ctx context.Context, p method.Problem, name string,
 	if err := r.initialise(ctx, false); err != nil {
 		return nil, err
 	}
-	if err := r.learn(l.first(r.of, outputs), l.rate()); err != nil {
-		return nil, err
-	}
+	r.learn(l.first(r.of, outputs), l.rate())
 	// Steps 3 and 4, repeated: gap.eval, then a step of AdaBelief.
 	r.obj = l.gap(r, loss, pair, outputs)
 	return r.distill(ctx, observe)

@@ -108,10 +108,7 @@ func (r *run) initialise(ctx context.Context, reals bool) (err error) {
 		return err
 	}
 	r.of, r.lambda = r.begin.Of, float64(r.begin.Len())*r.Lambda
-	move, err := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: r.Rate, Beta2: r.Beta2})
-	if err != nil {
-		return err
-	}
+	move := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: r.Rate, Beta2: r.Beta2})
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
 	source := space.Of(r.problem)
 	if r.Draws > 0 {
@@ -131,17 +128,13 @@ func (r *run) initialise(ctx context.Context, reals bool) (err error) {
 
 // learn makes the labels a variable of the optimisation, with an initial value and a rate. At rate 0
 // they stay fixed.
-func (r *run) learn(first tensor.Mat[float64], rate float64) error {
+func (r *run) learn(first tensor.Mat[float64], rate float64) {
 	if r.learned = first; rate == 0 {
-		return nil
+		return
 	}
-	labels, err := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: rate, Beta2: r.Beta2})
-	if err != nil {
-		return err
-	}
+	labels := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: rate, Beta2: r.Beta2})
 	r.dlearned = tensor.MatOf(labels.Grad, first.Rows, first.Cols)
 	r.variables = append(r.variables, labels)
-	return nil
 }
 
 // distill lowers the objective.

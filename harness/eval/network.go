@@ -116,10 +116,9 @@ func (n *Network) Score(ctx context.Context, t method.Trial, observe func(method
 		all.count = n.TraceNets
 	}
 	theta := make([]float32, net.Params())
-	return all.score(ctx, func(stream func(...string) *rng.Rand) (training, []float32, error) {
+	return all.score(ctx, func(stream func(...string) *rng.Rand) (training, []float32) {
 		net.InitUniform(theta, stream("init"))
-		one, err := nn.NewTraining(net, theta, data, n.recipe(), stream("order"))
-		return descending{one, batches}, theta, err
+		return descending{nn.NewTraining(net, theta, data, n.recipe(), stream("order")), batches}, theta
 	})
 }
 

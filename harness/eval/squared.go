@@ -140,11 +140,11 @@ func (q *Squared) Score(ctx context.Context, t method.Trial, observe func(method
 	if !t.Final {
 		all.count = q.TraceNets
 	}
-	return all.score(ctx, func(stream func(...string) *rng.Rand) (training, []float32, error) {
+	return all.score(ctx, func(stream func(...string) *rng.Rand) (training, []float32) {
 		theta := make([]float32, net.Params())
 		net.InitLecun(theta, stream("init"))
-		weights, err := optim.NewVariable("weights", theta, optim.NewAdam[float32], optim.AdamConfig{LR: q.Rate})
-		return &regressing{q: q, pass: net.NewPass(), data: data, steps: all.steps, stream: stream, weights: weights}, theta, err
+		weights := optim.NewVariable("weights", theta, optim.NewAdam[float32], optim.AdamConfig{LR: q.Rate})
+		return &regressing{q: q, pass: net.NewPass(), data: data, steps: all.steps, stream: stream, weights: weights}, theta
 	})
 }
 

@@ -30,7 +30,7 @@ type training interface {
 
 // begin returns a training before its first step, and the weights that it changes. Random numbers
 // come from streams of the network.
-type begin func(stream func(purpose ...string) *rng.Rand) (training, []float32, error)
+type begin func(stream func(purpose ...string) *rng.Rand) (training, []float32)
 
 // state is a scoring in progress: test errors of finished networks, and the training of the next.
 type state struct {
@@ -58,12 +58,9 @@ func (n networks) score(ctx context.Context, first begin) (*method.Scores, error
 // is interrupted while it counts errors, the checkpoint contains the finished training.
 func (n networks) next(ctx context.Context, first begin, s state) (wrong int, err error) {
 	number := len(s.Errors)
-	one, theta, err := first(func(purpose ...string) *rng.Rand {
+	one, theta := first(func(purpose ...string) *rng.Rand {
 		return rng.Stream(n.trial.Seed, append([]string{"eval", n.protocol, strconv.Itoa(number)}, purpose...)...)
 	})
-	if err != nil {
-		return 0, err
-	}
 	if s.Training != nil {
 		if err := one.UnmarshalBinary(s.Training); err != nil {
 			return 0, fmt.Errorf("%w of a scoring: %w", method.ErrCheckpoint, err)

@@ -23,11 +23,7 @@ func Example() {
 	targets := []float64{1, 0, 0, 1, 0, 1, 1, 0}
 	data := nn.Data[float64]{N: 4, X: x, Targets: targets}
 	recipe := nn.Recipe{Epochs: 100, Batch: 4, Rate: 0.3, Momentum: 0.9, Drops: []float64{0.5}}
-	training, err := nn.NewTraining(net, theta, data, recipe, rng.Stream(1, "batches"))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	training := nn.NewTraining(net, theta, data, recipe, rng.Stream(1, "batches"))
 	if err := training.Run(context.Background(), nil); err != nil {
 		fmt.Println(err)
 		return

@@ -89,10 +89,7 @@ func (t *Training[F]) UnmarshalBinary(data []byte) error {
 	if err := now.UnmarshalBinary(parts[1]); err != nil {
 		return fmt.Errorf("nn: saved training: %w", err)
 	}
-	sgd, err := t.newSGD()
-	if err != nil {
-		return err
-	}
+	sgd := t.newSGD()
 	if err := sgd.UnmarshalBinary(parts[2]); err != nil {
 		return fmt.Errorf("nn: saved training: %w", err)
 	}

@@ -2,7 +2,6 @@ package nn
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"dgkip/harness/optim"
@@ -33,16 +32,15 @@ func (r Recipe) RateAt(epoch int) float64 {
 	return rate
 }
 
-func (r Recipe) check() error {
+func (r Recipe) check() {
 	for _, part := range r.Drops {
 		if !(part >= 0 && part <= 1) {
-			return errors.New("nn: drops of the learning rate must be shares of the training between 0 and 1")
+			panic("nn: drops of the learning rate must be shares of the training between 0 and 1")
 		}
 	}
 	if r.Epochs < 0 || r.Batch < 1 || !(r.Rate > 0) {
-		return errors.New("nn: batch size and learning rate must be positive, and epochs must not be negative")
+		panic("nn: batch size and learning rate must be positive, and epochs must not be negative")
 	}
-	return nil
 }
 
 // Data is what a network is trained on: n images and rows of targets. Augment, if set,
@@ -78,56 +76,41 @@ type Training[F tensor.Float] struct {
 	grad, x, p []F
 }
 
-// NewTraining returns a training before its first step. The training changes theta and moves
+// NewTraining returns a training before its first step. It panics if the recipe is not valid. The training changes theta and moves
 // the stream. Nothing else may use them until it is done.
-func NewTraining[F tensor.Float](net *Net[F], theta []F, data Data[F], recipe Recipe, stream *rng.Rand) (*Training[F], error) {
+func NewTraining[F tensor.Float](net *Net[F], theta []F, data Data[F], recipe Recipe, stream *rng.Rand) *Training[F] {
 	if len(theta) != net.Params() {
 		panic("nn: NewTraining: wrong number of parameters")
 	}
 	if data.N < 1 || len(data.X) != data.N*net.Inputs() || len(data.Targets) != data.N*net.Classes() {
 		panic("nn: NewTraining: wrong number of images or targets")
 	}
-	if err := recipe.check(); err != nil {
-		return nil, err
-	}
+	recipe.check()
 	recipe.Batch = min(recipe.Batch, data.N)
 	t := &Training[F]{net: net, theta: theta, data: data, recipe: recipe, stream: stream, pass: net.NewPass()}
-	var err error
-	t.sgd, err = t.newSGD()
-	return t, err
+	t.sgd = t.newSGD()
+	return t
 }
 
 // Reset returns to the state before the first step, with new parameters and a new stream. It
 // reuses the memory.
-func (t *Training[F]) Reset(theta []F, stream *rng.Rand) error {
+func (t *Training[F]) Reset(theta []F, stream *rng.Rand) {
 	if len(theta) != t.net.Params() {
 		panic("nn: Training.Reset: wrong number of parameters")
 	}
-	sgd, err := t.newSGD()
-	if err != nil {
-		return err
-	}
-	t.theta, t.stream, t.sgd = theta, stream, sgd
+	t.theta, t.stream, t.sgd = theta, stream, t.newSGD()
 	t.epoch, t.batch, t.start, t.order = 0, 0, nil, nil
-	return nil
 }
 
-func (t *Training[F]) newSGD() (*optim.SGD[F], error) {
+func (t *Training[F]) newSGD() *optim.SGD[F] {
 	r := t.recipe
-	o, err := optim.NewSGD[F](len(t.theta), optim.SGDConfig{LR: r.Rate, Momentum: r.Momentum, WeightDecay: r.Decay})
-	if err != nil {
-		return nil, fmt.Errorf("nn: training recipe: %w", err)
-	}
-	return o, nil
+	return optim.NewSGD[F](len(t.theta), optim.SGDConfig{LR: r.Rate, Momentum: r.Momentum, WeightDecay: r.Decay})
 }
-
-// Done reports whether all epochs are over.
-func (t *Training[F]) Done() bool { return t.epoch >= t.recipe.Epochs }
 
 // Run takes steps until the training is done, or until more, called after every step unless it is
 // nil, returns false. If ctx is cancelled, it returns the context's error between two steps.
 func (t *Training[F]) Run(ctx context.Context, more func(Step) bool) error {
-	for !t.Done() {
+	for t.epoch < t.recipe.Epochs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

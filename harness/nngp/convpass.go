@@ -35,8 +35,8 @@ type ConvPass struct {
 }
 
 // NewPass returns a pass for a set and the real images.
-func (k Conv) NewPass(set []float32, real ConvImages) (*ConvPass, error) {
-	return &ConvPass{kernel: k, pixels: set, real: real}, k.Check()
+func (k Conv) NewPass(set []float32, real ConvImages) *ConvPass {
+	return &ConvPass{kernel: k, pixels: set, real: real}
 }
 
 // Forward returns the kernel within the set, [n, n], and with the real images, [n, N], for the

@@ -46,11 +46,7 @@ func (c convCase) pass(t testing.TB) *ConvPass {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := c.k.NewPass(c.set, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return c.k.NewPass(c.set, v)
 }
 
 func (c convCase) gradient(t testing.TB) []float32 {

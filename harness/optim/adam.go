@@ -2,7 +2,6 @@ package optim
 
 import (
 	"cmp"
-	"errors"
 	"math"
 
 	"dgkip/harness/tensor"
@@ -25,32 +24,32 @@ type Adam[F Float] struct {
 	u []F // the direction of a step of LAMB
 }
 
-// NewAdam returns an optimiser of n parameters in its initial state, or an error if a setting is
+// NewAdam returns an optimiser of n parameters in its initial state. It panics if a setting is
 // out of range.
-func NewAdam[F Float](n int, cfg AdamConfig) (*Adam[F], error) {
+func NewAdam[F Float](n int, cfg AdamConfig) *Adam[F] {
 	return newAdam[F]("Adam", n, cfg, 1e-3, 1e-8)
 }
 
 // NewAdaBelief is NewAdam for AdaBelief.
-func NewAdaBelief[F Float](n int, cfg AdamConfig) (*Adam[F], error) {
+func NewAdaBelief[F Float](n int, cfg AdamConfig) *Adam[F] {
 	return newAdam[F]("AdaBelief", n, cfg, 1e-2, 1e-16)
 }
 
 // NewLAMB is NewAdam for LAMB.
-func NewLAMB[F Float](n int, cfg AdamConfig) (*Adam[F], error) {
+func NewLAMB[F Float](n int, cfg AdamConfig) *Adam[F] {
 	return newAdam[F]("LAMB", n, cfg, 1e-3, 1e-6)
 }
 
-func newAdam[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (*Adam[F], error) {
+func newAdam[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) *Adam[F] {
 	cfg = AdamConfig{cmp.Or(cfg.LR, lr), cmp.Or(cfg.Beta1, 0.9), cmp.Or(cfg.Beta2, 0.999), cmp.Or(cfg.Eps, eps)}
 	switch {
 	case !validRate(cfg.LR):
-		return nil, errRate
+		panic(badRate)
 	case !(cfg.Beta1 > 0 && cfg.Beta1 < 1 && cfg.Beta2 > 0 && cfg.Beta2 < 1):
-		return nil, errors.New("optim: decay rates of averages must be between 0 and 1, exclusive")
+		panic("optim: decay rates of averages must be between 0 and 1, exclusive")
 	case !(F(cfg.Eps) > 0 && float64(F(cfg.Eps)) <= math.MaxFloat64):
 		// An eps that vanishes in F would divide zero by zero.
-		return nil, errors.New("optim: eps must be positive and finite in the parameters' type")
+		panic("optim: eps must be positive and finite in the parameters' type")
 	}
 	return &Adam[F]{state: state[F]{
 		rule:     rule,
@@ -59,7 +58,7 @@ func newAdam[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) (*Ada
 		settings: []float64{cfg.Beta1, cfg.Beta2, cfg.Eps},
 		powers:   [2]float64{1, 1},
 		slots:    [][]F{make([]F, n), make([]F, n)},
-	}}, nil
+	}}
 }
 
 // coefficients are the scalars of one step, in the type of the parameters.

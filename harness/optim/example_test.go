@@ -8,12 +8,7 @@ import (
 
 func Example() {
 	// Minimise (w-3)^2 by gradient descent with momentum.
-	var o optim.Optimizer[float32]
-	o, err := optim.NewSGD[float32](1, optim.SGDConfig{LR: 0.1, Momentum: 0.5})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	var o optim.Optimizer[float32] = optim.NewSGD[float32](1, optim.SGDConfig{LR: 0.1, Momentum: 0.5})
 	w := []float32{0}
 	for range 60 {
 		o.Step(w, []float32{2 * (w[0] - 3)})

@@ -16,7 +16,6 @@ package optim
 
 import (
 	"encoding"
-	"errors"
 	"math"
 
 	"dgkip/harness/tensor"
@@ -46,7 +45,7 @@ type Optimizer[F Float] interface {
 // validRate reports whether lr is finite and not negative. NaN is not valid.
 func validRate(lr float64) bool { return lr >= 0 && lr <= math.MaxFloat64 }
 
-var errRate = errors.New("optim: learning rate must be finite and not negative")
+const badRate = "optim: learning rate must be finite and not negative"
 
 // sqrt is correctly rounded for both types: rounding the float64 root again to float32 gives
 // the correctly rounded float32 root.

@@ -3,28 +3,21 @@ package optim
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"slices"
 	"testing"
 )
 
-// must unwraps a constructor's result.
-func must[F Float, O Optimizer[F]](o O, err error) Optimizer[F] {
-	if err != nil {
-		panic(err)
-	}
-	return o
-}
-
 // rules returns every optimiser for n parameters, with settings that use all code paths.
 func rules[F Float](n int) map[string]Optimizer[F] {
 	return map[string]Optimizer[F]{
-		"SGD":          must[F](NewSGD[F](n, SGDConfig{LR: 0.1})),
-		"SGD momentum": must[F](NewSGD[F](n, SGDConfig{LR: 0.05, Momentum: 0.9, WeightDecay: 1e-3})),
-		"Adam":         must[F](NewAdam[F](n, AdamConfig{LR: 0.05})),
-		"AdaBelief":    must[F](NewAdaBelief[F](n, AdamConfig{})),
-		"LAMB":         must[F](NewLAMB[F](n, AdamConfig{LR: 0.01})),
+		"SGD":          NewSGD[F](n, SGDConfig{LR: 0.1}),
+		"SGD momentum": NewSGD[F](n, SGDConfig{LR: 0.05, Momentum: 0.9, WeightDecay: 1e-3}),
+		"Adam":         NewAdam[F](n, AdamConfig{LR: 0.05}),
+		"AdaBelief":    NewAdaBelief[F](n, AdamConfig{}),
+		"LAMB":         NewLAMB[F](n, AdamConfig{LR: 0.01}),
 	}
 }
 
@@ -50,7 +43,7 @@ func TestAdaBeliefReference(t *testing.T) {
 
 func followReference[F Float](t *testing.T, params, grads vectors, tol float64) {
 	w := convert[F](params[0].Data)
-	o := must[F](NewAdaBelief[F](len(w), AdamConfig{}))
+	o := NewAdaBelief[F](len(w), AdamConfig{})
 	for k, g := range grads {
 		o.Step(w, convert[F](g.Data))
 		worst, largest := 0.0, 0.0
@@ -81,7 +74,7 @@ func TestHandComputed(t *testing.T) {
 		}
 	}
 	w := []float64{1}
-	sgd := must[float64](NewSGD[float64](1, SGDConfig{LR: 0.5, Momentum: 0.5, WeightDecay: 0.25}))
+	sgd := NewSGD[float64](1, SGDConfig{LR: 0.5, Momentum: 0.5, WeightDecay: 0.25})
 	sgd.Step(w, []float64{1}) // v = 1 + 0.25
 	check("SGD, step 1", w[0], 0.375)
 	sgd.Step(w, []float64{2}) // v = 0.625 + 2 + 0.09375
@@ -92,7 +85,7 @@ func TestHandComputed(t *testing.T) {
 
 	// With beta = 1/2 and gradients 2, then -1: m' = 2, 0; s' = 4, 2.
 	w = []float64{1}
-	adam := must[float64](NewAdam[float64](1, AdamConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1}))
+	adam := NewAdam[float64](1, AdamConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1})
 	adam.Step(w, []float64{2})
 	check("Adam, step 1", w[0], 1-0.3*2/(2+1))
 	adam.Step(w, []float64{-1})
@@ -102,31 +95,31 @@ func TestHandComputed(t *testing.T) {
 
 	// m = 1, g-m = 1, s = 1/2 + 1, s' = 3.
 	w = []float64{1}
-	belief := must[float64](NewAdaBelief[float64](1, AdamConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1}))
+	belief := NewAdaBelief[float64](1, AdamConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1})
 	belief.Step(w, []float64{2})
 	check("AdaBelief, step 1", w[0], 1-0.3*2/(math.Sqrt(3)+1))
 
 	// m' = 2, 0; s' = 4, 0: u = 2/3, 0, scaled to the norm 5 of the parameters. In the
 	// next step m' = 0, 0, so the direction is zero.
 	w = []float64{3, -4}
-	lamb := must[float64](NewLAMB[float64](2, AdamConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1}))
+	lamb := NewLAMB[float64](2, AdamConfig{LR: 0.3, Beta1: 0.5, Beta2: 0.5, Eps: 1})
 	lamb.Step(w, []float64{2, 0})
 	check("LAMB, step 1", w[0], 3-0.3*5)
 	lamb.Step(w, []float64{-1, 0})
 	check("LAMB, step 2", w[0], 1.5)
 	check("LAMB, no gradient", w[1], -4)
 	w = []float64{0}
-	must[float64](NewLAMB[float64](1, AdamConfig{LR: 0.3, Eps: 1})).Step(w, []float64{-1})
+	NewLAMB[float64](1, AdamConfig{LR: 0.3, Eps: 1}).Step(w, []float64{-1})
 	check("LAMB, from zero", w[0], 0.3*0.5)
 }
 
 func TestDefaults(t *testing.T) {
 	for name, want := range map[string]float64{"SGD": 1e-2, "Adam": 1e-3, "AdaBelief": 1e-2, "LAMB": 1e-3} {
 		o := map[string]Optimizer[float32]{
-			"SGD":       must[float32](NewSGD[float32](1, SGDConfig{})),
-			"Adam":      must[float32](NewAdam[float32](1, AdamConfig{})),
-			"AdaBelief": must[float32](NewAdaBelief[float32](1, AdamConfig{})),
-			"LAMB":      must[float32](NewLAMB[float32](1, AdamConfig{})),
+			"SGD":       NewSGD[float32](1, SGDConfig{}),
+			"Adam":      NewAdam[float32](1, AdamConfig{}),
+			"AdaBelief": NewAdaBelief[float32](1, AdamConfig{}),
+			"LAMB":      NewLAMB[float32](1, AdamConfig{}),
 		}[name]
 		if o.LR() != want {
 			t.Errorf("%s: default rate %v, want %v", name, o.LR(), want)
@@ -134,7 +127,7 @@ func TestDefaults(t *testing.T) {
 	}
 	// The first step of Adam has the length of the rate for any gradient.
 	w := []float64{0}
-	must[float64](NewAdam[float64](1, AdamConfig{})).Step(w, []float64{-7})
+	NewAdam[float64](1, AdamConfig{}).Step(w, []float64{-7})
 	if math.Abs(w[0]-1e-3) > 1e-10 {
 		t.Errorf("Adam stepped to %v", w[0])
 	}
@@ -153,7 +146,7 @@ func TestLAMBLength(t *testing.T) {
 		for i := range w {
 			w[i], g[i] = float32(i%13)/7-1, scale*(float32(i%17)/3-2)
 		}
-		o := must[float32](NewLAMB[float32](len(w), AdamConfig{LR: 3e-4}))
+		o := NewLAMB[float32](len(w), AdamConfig{LR: 3e-4})
 		for range 3 {
 			before, length := slices.Clone(w), norm(w)
 			o.Step(w, g)
@@ -300,28 +293,28 @@ func mustState[F Float](o Optimizer[F]) []byte {
 
 func TestBadSettings(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
+	refused := func(what string, create func()) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%s was accepted", what)
+			}
+		}()
+		create()
+	}
 	for _, c := range []SGDConfig{
 		{LR: -1}, {LR: nan}, {LR: inf}, {Momentum: 1}, {Momentum: -0.1}, {Momentum: nan},
 		{WeightDecay: -1}, {WeightDecay: nan}, {WeightDecay: inf},
 	} {
-		if o, err := NewSGD[float32](1, c); err == nil || o != nil {
-			t.Errorf("NewSGD accepted %+v", c)
-		}
+		refused(fmt.Sprintf("%+v", c), func() { NewSGD[float32](1, c) })
 	}
 	for _, c := range []AdamConfig{
 		{LR: -1}, {LR: nan}, {Beta1: 1}, {Beta1: -0.1}, {Beta2: 1}, {Beta2: nan},
 		{Eps: -1}, {Eps: nan}, {Eps: inf}, {Eps: 1e-60}, {Eps: 1e60},
 	} {
-		if o, err := NewAdam[float32](1, c); err == nil || o != nil {
-			t.Errorf("NewAdam accepted %+v", c)
-		}
-		if o, err := NewAdaBelief[float32](1, c); err == nil || o != nil {
-			t.Errorf("NewAdaBelief accepted %+v", c)
-		}
+		refused(fmt.Sprintf("%+v", c), func() { NewAdam[float32](1, c) })
 	}
-	if _, err := NewAdam[float64](1, AdamConfig{Eps: 1e-60, Beta1: math.SmallestNonzeroFloat64}); err != nil {
-		t.Error(err)
-	}
+	NewAdam[float64](1, AdamConfig{Eps: 1e-60, Beta1: math.SmallestNonzeroFloat64})
 }
 
 func TestPanics(t *testing.T) {
@@ -346,8 +339,8 @@ func TestPanics(t *testing.T) {
 		expect(want[name], func() { o.Step(make([]float64, 3), make([]float64, 2)) })
 		expect(want[name], func() { o.Step(make([]float64, 2), make([]float64, 1)) })
 		expect(want[name], func() { o.Step(nil, nil) })
-		expect("optim.SetLR: learning rate must be finite and not negative", func() { o.SetLR(-1) })
-		expect("optim.SetLR: learning rate must be finite and not negative", func() { o.SetLR(math.NaN()) })
+		expect("optim: learning rate must be finite and not negative", func() { o.SetLR(-1) })
+		expect("optim: learning rate must be finite and not negative", func() { o.SetLR(math.NaN()) })
 	}
 }
 
@@ -356,7 +349,7 @@ func TestPanics(t *testing.T) {
 func TestSGDPieces(t *testing.T) {
 	const n = 70_001
 	for _, cfg := range []SGDConfig{{}, {Momentum: 0.9}, {WeightDecay: 5e-4}, {Momentum: 0.5, WeightDecay: 0.1}} {
-		o := must[float32](NewSGD[float32](n, cfg))
+		o := NewSGD[float32](n, cfg)
 		w, g := make([]float32, n), make([]float32, n)
 		for i := range g {
 			w[i], g[i] = float32(i%13)/7, float32(i%17)/3-2
@@ -379,9 +372,9 @@ func TestSGDPieces(t *testing.T) {
 func BenchmarkStep(b *testing.B) {
 	const n = 1 << 22
 	for name, o := range map[string]Optimizer[float32]{
-		"SGD":          must[float32](NewSGD[float32](n, SGDConfig{})),
-		"SGD momentum": must[float32](NewSGD[float32](n, SGDConfig{Momentum: 0.9, WeightDecay: 5e-4})),
-		"AdaBelief":    must[float32](NewAdaBelief[float32](n, AdamConfig{})),
+		"SGD":          NewSGD[float32](n, SGDConfig{}),
+		"SGD momentum": NewSGD[float32](n, SGDConfig{Momentum: 0.9, WeightDecay: 5e-4}),
+		"AdaBelief":    NewAdaBelief[float32](n, AdamConfig{}),
 	} {
 		b.Run(name, func(b *testing.B) {
 			w, g := make([]float32, n), make([]float32, n)

@@ -2,7 +2,6 @@ package optim
 
 import (
 	"cmp"
-	"errors"
 	"math"
 
 	"dgkip/harness/tensor"
@@ -22,16 +21,16 @@ type SGD[F Float] struct {
 	sums []F // g + lambda w of the pieces in progress
 }
 
-// NewSGD returns an optimiser of n parameters in its initial state, or an error if a setting
+// NewSGD returns an optimiser of n parameters in its initial state. It panics if a setting
 // is out of range.
-func NewSGD[F Float](n int, cfg SGDConfig) (*SGD[F], error) {
+func NewSGD[F Float](n int, cfg SGDConfig) *SGD[F] {
 	switch {
 	case !validRate(cfg.LR):
-		return nil, errRate
+		panic(badRate)
 	case !(cfg.Momentum >= 0 && cfg.Momentum < 1):
-		return nil, errors.New("optim: SGD momentum must be at least 0 and less than 1")
+		panic("optim: SGD momentum must be at least 0 and less than 1")
 	case !(cfg.WeightDecay >= 0 && cfg.WeightDecay <= math.MaxFloat64):
-		return nil, errors.New("optim: SGD weight decay must be finite and not negative")
+		panic("optim: SGD weight decay must be finite and not negative")
 	}
 	o := &SGD[F]{state: state[F]{
 		rule:     "SGD",
@@ -42,7 +41,7 @@ func NewSGD[F Float](n int, cfg SGDConfig) (*SGD[F], error) {
 	if cfg.Momentum != 0 {
 		o.slots = [][]F{make([]F, n)}
 	}
-	return o, nil
+	return o
 }
 
 // Step implements Optimizer.

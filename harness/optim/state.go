@@ -29,7 +29,7 @@ func (s *state[F]) LR() float64 { return s.lr }
 // SetLR implements Optimizer.
 func (s *state[F]) SetLR(lr float64) {
 	if !validRate(lr) {
-		panic("optim.SetLR: learning rate must be finite and not negative")
+		panic(badRate)
 	}
 	s.lr = lr
 }

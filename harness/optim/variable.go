@@ -17,14 +17,11 @@ type Variable[F Float] struct {
 }
 
 // NewVariable returns a variable with the values x, which it changes in place. newRule is the
-// constructor of an optimiser, such as NewSGD, and settings are its settings. Messages call
-// the values by name.
-func NewVariable[F Float, C any, R Optimizer[F]](name string, x []F, newRule func(n int, settings C) (R, error), settings C) (*Variable[F], error) {
-	rule, err := newRule(len(x), settings)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return &Variable[F]{X: x, Grad: make([]F, len(x)), name: name, rule: rule, rate: rule.LR()}, nil
+// constructor of an optimiser, such as NewSGD, and settings are its settings, which it must accept.
+// Messages call the values by name.
+func NewVariable[F Float, C any, R Optimizer[F]](name string, x []F, newRule func(n int, settings C) R, settings C) *Variable[F] {
+	rule := newRule(len(x), settings)
+	return &Variable[F]{X: x, Grad: make([]F, len(x)), name: name, rule: rule, rate: rule.LR()}
 }
 
 // Step changes the values along the gradient, at share times the learning rate of the rule.

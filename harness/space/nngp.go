@@ -120,8 +120,7 @@ func (v convImages) chosen(batch []int) convImages {
 }
 
 func (v convImages) pass(set []float32) kernelPass {
-	p, _ := v.kernel.NewPass(set, v.images)
-	return convPass{p}
+	return convPass{v.kernel.NewPass(set, v.images)}
 }
 
 // convPass implements kernelPass. Forward ignores its argument, because gradients need
