@@ -39,13 +39,13 @@ type state struct {
 }
 
 // score returns the scores of all networks.
-func (n networks) score(ctx context.Context, first begin) (*method.Scores, error) {
+func (n networks) score(ctx context.Context, start begin) (*method.Scores, error) {
 	var s state
 	if err := resume(n.trial, &s); err != nil {
 		return nil, err
 	}
 	for len(s.Errors) < n.count {
-		wrong, err := n.next(ctx, first, s)
+		wrong, err := n.next(ctx, start, s)
 		if err != nil {
 			return nil, err
 		}
@@ -56,9 +56,9 @@ func (n networks) score(ctx context.Context, first begin) (*method.Scores, error
 
 // next trains the next network, or continues with the one in s, and returns its test errors. If it
 // is interrupted while it counts errors, the checkpoint contains the finished training.
-func (n networks) next(ctx context.Context, first begin, s state) (wrong int, err error) {
+func (n networks) next(ctx context.Context, start begin, s state) (wrong int, err error) {
 	number := len(s.Errors)
-	one, theta := first(func(purpose ...string) *rng.Rand {
+	one, theta := start(func(purpose ...string) *rng.Rand {
 		return rng.Stream(n.trial.Seed, append([]string{"eval", n.protocol, strconv.Itoa(number)}, purpose...)...)
 	})
 	if s.Training != nil {
