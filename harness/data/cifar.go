@@ -3,6 +3,8 @@ package data
 import (
 	"archive/tar"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +23,7 @@ var cifar10 = source{
 	},
 	standIn: "colour-symbols",
 	folders: []string{"cifar-10", "", "cifar-10/cifar-10-batches-bin", "cifar-10-batches-bin"},
-	load:    loadCIFAR,
+	load:    cifar10Form.load,
 	downloads: []download{{
 		name: cifarArchive, size: 170052171,
 		sha: "c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
@@ -50,17 +52,31 @@ var cifarFiles = []string{"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.
 
 const cifarArchive = "cifar-10-binary.tar.gz"
 
-// loadCIFAR reads the batches in dir, or else their archive.
-func loadCIFAR(ctx context.Context, s *source, dir string) (*contents, error) {
+var cifar10Form = cifarForm{archive: cifarArchive, files: cifarFiles, labels: 1, most: 10000}
+
+// cifarForm describes the files of a dataset in the form of CIFAR-10, such as CIFAR-100, which has two
+// labels.
+type cifarForm struct {
+	archive string
+	files   []string // the training batches, then the test batch
+	labels  int      // bytes of a record before its pixels; the last one is the class
+	most    int      // records of a batch; fewer if classes were left out
+}
+
+// load reads the batches in dir, or else their archive.
+func (f cifarForm) load(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error) {
+	b := &batches{form: f, wanted: wanted, parts: make([]Split, len(f.files)), sums: map[string]string{}}
+	for k := range b.counts {
+		b.counts[k] = make([]int, len(s.Classes))
+	}
 	var paths []string
-	for _, name := range cifarFiles {
+	for _, name := range f.files {
 		if p := first(dir, name, name+".gz"); p != "" {
 			paths = append(paths, p)
 		}
 	}
-	b := &batches{classes: len(s.Classes), parts: make([]Split, len(cifarFiles)), sums: map[string]string{}}
-	if len(paths) < len(cifarFiles) {
-		archive := first(dir, cifarArchive)
+	if len(paths) < len(f.files) {
+		archive := first(dir, f.archive)
 		if archive == "" {
 			return nil, errAbsent
 		}
@@ -73,15 +89,15 @@ func loadCIFAR(ctx context.Context, s *source, dir string) (*contents, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := b.file(cifarFiles[i], p); err != nil {
+			if err := b.file(f.files[i], p); err != nil {
 				return nil, at(p, err)
 			}
 		}
 	}
-	c := &contents{names: s.Classes, shape: s.shape(), files: paths, verified: true}
-	for i, name := range cifarFiles {
+	c := &contents{names: s.Classes, shape: s.shape(), counts: b.counts[:], files: paths, verified: true}
+	for i, name := range f.files {
 		split := &c.train
-		if i == len(cifarFiles)-1 {
+		if i == len(f.files)-1 {
 			split = &c.test
 		}
 		split.Images = append(split.Images, b.parts[i].Images...)
@@ -94,25 +110,24 @@ func loadCIFAR(ctx context.Context, s *source, dir string) (*contents, error) {
 
 // batches collects the batches of the dataset, which an archive may hold in any order.
 type batches struct {
-	classes int
-	parts   []Split
-	sums    map[string]string
+	form   cifarForm
+	wanted []bool // classes to keep
+	parts  []Split
+	counts [2][]int // numbers of images of all classes, training and test
+	sums   map[string]string
 }
 
 func (b *batches) read(name string, r io.Reader) error {
-	i := slices.Index(cifarFiles, name)
+	i := slices.Index(b.form.files, name)
 	if i < 0 {
 		return nil
 	}
 	if b.sums[name] != "" {
 		return fmt.Errorf("%w: %s appears twice", ErrCorrupt, name)
 	}
-	content, err := io.ReadAll(io.LimitReader(r, mostRecords*cifarRecord+1))
-	if err != nil {
-		return sets.Damage(err)
-	}
-	b.sums[name] = sumOf(content)
-	b.parts[i], err = parseBatch(content, b.classes)
+	sum := sha256.New()
+	err := b.form.parse(io.TeeReader(r, sum), &b.parts[i], b.wanted, b.counts[i/(len(b.parts)-1)])
+	b.sums[name] = hex.EncodeToString(sum.Sum(nil))
 	return err
 }
 
@@ -154,7 +169,7 @@ func (b *batches) archive(ctx context.Context, file string) error {
 	if _, err := io.Copy(io.Discard, f); err != nil {
 		return sets.Damage(err)
 	}
-	for _, name := range cifarFiles {
+	for _, name := range b.form.files {
 		if b.sums[name] == "" {
 			return fmt.Errorf("%w: it has no %s", ErrTruncated, name)
 		}
@@ -162,32 +177,39 @@ func (b *batches) archive(ctx context.Context, file string) error {
 	return nil
 }
 
-// A batch consists of records of a label and three planes of pixels, red, green and blue. It has
-// fewer records than the published one if classes were left out.
-const (
-	cifarPlane  = 32 * 32
-	cifarRecord = 1 + 3*cifarPlane
-	mostRecords = 10000
-)
-
-// parseBatch returns the images of a batch as [h, w, channel].
-func parseBatch(b []byte, classes int) (s Split, err error) {
-	n, rest := len(b)/cifarRecord, len(b)%cifarRecord
-	switch {
-	case len(b) > mostRecords*cifarRecord:
-		return s, fmt.Errorf("%w: more than %d records", ErrOversized, mostRecords)
-	case n == 0 || rest > 0:
-		return s, fmt.Errorf("%w: record %d has %d of %d bytes", ErrTruncated, n, rest, cifarRecord)
-	}
-	s = Split{make([]byte, 0, n*3*cifarPlane), make([]int, n)}
-	for i := range n {
-		record := b[i*cifarRecord:][:cifarRecord]
-		if s.Labels[i] = int(record[0]); s.Labels[i] >= classes {
-			return s, badLabel(i, float64(record[0]), classes)
+// parse reads a binary batch: records of labels and three planes of pixels, red, green and blue.
+// It appends the images of wanted classes to s, as [h, w, channel], and counts the images of every
+// class.
+func (f cifarForm) parse(r io.Reader, s *Split, wanted []bool, count []int) error {
+	const plane = 32 * 32
+	record := make([]byte, f.labels+3*plane)
+	for i := 0; ; i++ {
+		n, err := io.ReadFull(r, record)
+		switch {
+		case err == io.EOF && i > 0:
+			return nil
+		case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
+			return fmt.Errorf("%w: record %d has %d of %d bytes", ErrTruncated, i, n, len(record))
+		case err != nil:
+			return sets.Damage(err)
+		case i == f.most:
+			return fmt.Errorf("%w: more than %d records", ErrOversized, f.most)
 		}
-		for p := 1; p <= cifarPlane; p++ {
-			s.Images = append(s.Images, record[p], record[p+cifarPlane], record[p+2*cifarPlane])
+		label := int(record[f.labels-1])
+		if label >= len(wanted) {
+			return badLabel(i, float64(label), len(wanted))
+		}
+		count[label]++
+		if !wanted[label] {
+			continue
+		}
+		s.Labels = append(s.Labels, label)
+		at, pixels := len(s.Images), record[f.labels:]
+		s.Images = append(s.Images, pixels...)
+		for c := range 3 {
+			for p, v := range pixels[c*plane : (c+1)*plane] {
+				s.Images[at+3*p+c] = v
+			}
 		}
 	}
-	return s, nil
 }

@@ -12,33 +12,34 @@ import (
 
 // parseIDX reads an idx file of bytes. It consists of two zeros, the type (8 for bytes), the number
 // of dimensions, each dimension as four bytes, high byte first, and the values.
-func parseIDX(b []byte, dimensions int) (dims []int, values []byte, err error) {
-	head := 4 + 4*dimensions
-	switch {
-	case len(b) < 4:
-		return nil, nil, fmt.Errorf("%w: it has %d bytes", ErrTruncated, len(b))
-	case b[0] != 0 || b[1] != 0 || b[2] < 8 || b[2] > 14:
-		return nil, nil, fmt.Errorf("%w: an idx file starts with 00 00 08, this one with % x", ErrMagic, b[:4])
-	case b[2] != 8:
-		return nil, nil, fmt.Errorf("%w: idx values of type %#02x; only bytes (0x08) are read", ErrFormat, b[2])
-	case int(b[3]) != dimensions:
-		return nil, nil, fmt.Errorf("%w: %d dimensions: images have 3, and labels 1", ErrMagic, b[3])
-	case len(b) < head:
-		return nil, nil, fmt.Errorf("%w: it has %d bytes", ErrTruncated, len(b))
+func parseIDX(r io.Reader, dimensions int) (dims []int, values []byte, err error) {
+	head, err := read(r, 4)
+	if err != nil {
+		return nil, nil, err
 	}
-	for at := 4; at < head; at += 4 {
-		dims = append(dims, int(binary.BigEndian.Uint32(b[at:])))
+	switch {
+	case head[0] != 0 || head[1] != 0 || head[2] < 8 || head[2] > 14:
+		return nil, nil, fmt.Errorf("%w: an idx file starts with 00 00 08, this one with % x", ErrMagic, head)
+	case head[2] != 8:
+		return nil, nil, fmt.Errorf("%w: idx values of type %#02x; only bytes (0x08) are read", ErrFormat, head[2])
+	case int(head[3]) != dimensions:
+		return nil, nil, fmt.Errorf("%w: %d dimensions: images have 3, and labels 1", ErrMagic, head[3])
+	}
+	sizes, err := read(r, 4*int(head[3]))
+	if err != nil {
+		return nil, nil, err
+	}
+	for ; len(sizes) > 0; sizes = sizes[4:] {
+		dims = append(dims, int(binary.BigEndian.Uint32(sizes)))
 	}
 	n, ok := sets.Count(dims, 1<<40)
-	switch values = b[head:]; {
-	case !ok:
-		err = fmt.Errorf("%w: the header claims the shape %v", ErrCorrupt, dims)
-	case len(values) < n:
-		err = fmt.Errorf("%w: %d bytes instead of %d", ErrTruncated, len(values), n)
-	case len(values) > n:
-		err = fmt.Errorf("%w: bytes follow after the last record", ErrOversized)
+	if !ok {
+		return nil, nil, fmt.Errorf("%w: the header claims the shape %v", ErrCorrupt, dims)
 	}
-	return dims, values, err
+	if values, err = read(r, n); err != nil {
+		return nil, nil, err
+	}
+	return dims, values, end(r)
 }
 
 // loadIDX reads the idx files of images and labels, packed or not. It stores the SHA-256 of their
@@ -70,18 +71,10 @@ func readIDX(path string, dimensions int, sums map[string]string) (dims []int, v
 		return nil, nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(f)
-	if err != nil {
-		return nil, nil, sets.Damage(err)
-	}
-	sums[path] = sumOf(b)
-	return parseIDX(b, dimensions)
-}
-
-// sumOf returns the SHA-256 of b.
-func sumOf(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	sum := sha256.New()
+	dims, values, err = parseIDX(io.TeeReader(f, sum), dimensions)
+	sums[path] = hex.EncodeToString(sum.Sum(nil))
+	return dims, values, err
 }
 
 func badLabel(i int, label float64, classes int) error {

@@ -92,7 +92,7 @@ var fashionMNIST = source{
 var mnistFiles = [4]string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
 
 // loadMNIST reads the four idx files in dir.
-func loadMNIST(ctx context.Context, s *source, dir string) (*contents, error) {
+func loadMNIST(ctx context.Context, s *source, dir string, _ []bool) (*contents, error) {
 	var paths [4]string
 	for i, name := range mnistFiles {
 		dotted := strings.Replace(name, "-idx", ".idx", 1) // as some unpackers rename it

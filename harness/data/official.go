@@ -20,7 +20,7 @@ type source struct {
 	standIn   string   // the most similar built-in dataset
 	folders   []string // folders of a data directory that may hold its files
 	downloads []download
-	load      func(ctx context.Context, s *source, dir string) (*contents, error)
+	load      func(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error)
 
 	// files has the SHA-256 of the unpacked content of each file. byClass has the SHA-256 of
 	// the images of some classes, training then test, to verify files with these classes only.
@@ -52,8 +52,16 @@ func first(dir string, names ...string) string {
 
 // find reads the dataset from one of its folders in dir.
 func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, error) {
+	label, err := relabel(s.Classes, classes)
+	if err != nil {
+		return nil, err
+	}
+	wanted := make([]bool, len(label))
+	for k := range wanted {
+		wanted[k] = label[k] >= 0
+	}
 	for _, folder := range s.folders {
-		c, err := s.load(ctx, s, filepath.Join(dir, folder))
+		c, err := s.load(ctx, s, filepath.Join(dir, folder), wanted)
 		if err == errAbsent {
 			continue
 		}

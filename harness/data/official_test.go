@@ -4,6 +4,8 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"maps"
 	"net/http"
@@ -28,6 +30,11 @@ func somePixels(name string, n int) []byte {
 }
 
 var parcel = []download{{name: "parcel", sha: "abc", size: 7, urls: []string{"http://far/parcel", "http://near/parcel"}}}
+
+func sumOf(b []byte) string {
+	s := sha256.Sum256(b)
+	return hex.EncodeToString(s[:])
+}
 
 // fakeMNIST returns a published dataset with the loader of MNIST and its files,
 // unpacked.
@@ -162,7 +169,7 @@ func fakeCIFAR(t *testing.T) (*source, map[string][]byte) {
 	t.Helper()
 	s := &source{
 		Info:    Info{Name: "fake", Classes: []string{"a", "b", "c"}, H: 32, W: 32, Ch: 3},
-		folders: []string{"fake", ""}, load: loadCIFAR, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
+		folders: []string{"fake", ""}, load: cifar10Form.load, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
 	}
 	files := map[string][]byte{}
 	for i, name := range cifarFiles {

@@ -5,9 +5,13 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
+	"io"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"dgkip/harness/sets"
 )
@@ -39,7 +43,7 @@ func edit(b []byte, at int, v byte) []byte {
 
 func TestIDX(t *testing.T) {
 	images := idx([]byte{1, 2, 3, 4, 5, 6}, 3, 1, 2)
-	dims, values, err := parseIDX(images, 3)
+	dims, values, err := parseIDX(bytes.NewReader(images), 3)
 	if err != nil || !slices.Equal(dims, []int{3, 1, 2}) || !slices.Equal(values, []byte{1, 2, 3, 4, 5, 6}) {
 		t.Fatalf("%v %v %v", dims, values, err)
 	}
@@ -61,11 +65,17 @@ func TestIDX(t *testing.T) {
 		{"more than a file can hold", idx(nil, 1<<31, 1<<31, 4), ErrCorrupt},
 		{"more than this file holds", idx(nil, 1<<20, 1<<9, 1), ErrTruncated},
 	} {
-		if _, _, err := parseIDX(c.file, 3); !errors.Is(err, c.want) {
+		if _, _, err := parseIDX(bytes.NewReader(c.file), 3); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
+	broken := errors.New("disk on fire")
+	if _, _, err := parseIDX(iotest.ErrReader(broken), 3); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
 }
+
+const cifarRecord = 1 + 3*1024
 
 // record is a CIFAR record whose planes count up from start.
 func record(label, start byte) []byte {
@@ -79,15 +89,21 @@ func record(label, start byte) []byte {
 
 func TestCIFAR(t *testing.T) {
 	file := slices.Concat(record(1, 10), record(0, 20), record(2, 30), record(1, 40))
-	s, err := parseBatch(file, 3)
-	if err != nil {
+	var s Split
+	count := make([]int, 3)
+	if err := cifar10Form.parse(bytes.NewReader(file), &s, []bool{false, true, true}, count); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(s.Labels, []int{1, 0, 2, 1}) {
-		t.Errorf("labels %v", s.Labels)
+	if !slices.Equal(s.Labels, []int{1, 2, 1}) || !slices.Equal(count, []int{1, 2, 1}) {
+		t.Errorf("labels %v, counts %v", s.Labels, count)
 	}
-	if len(s.Images) != 4*3072 || !slices.Equal(s.Images[:6], []byte{10, 11, 12, 10, 11, 12}) || s.Images[2*3072] != 30 {
+	if len(s.Images) != 3*3072 || !slices.Equal(s.Images[:6], []byte{10, 11, 12, 10, 11, 12}) || s.Images[3072] != 30 {
 		t.Errorf("images %v...", s.Images[:6])
+	}
+	var two Split
+	form := cifarForm{labels: 2, most: 1}
+	if err := form.parse(bytes.NewReader(append([]byte{7}, record(1, 10)...)), &two, []bool{false, true, true}, count); err != nil || two.Labels[0] != 1 || !slices.Equal(two.Images, s.Images[:3072]) {
+		t.Errorf("with two labels: %v, %v", two.Labels, err)
 	}
 	for _, c := range []struct {
 		name string
@@ -98,9 +114,9 @@ func TestCIFAR(t *testing.T) {
 		{"half a record", file[:5000], ErrTruncated},
 		{"a byte too many", append(slices.Clone(file), 0), ErrTruncated},
 		{"wrong label", slices.Concat(file, record(3, 0)), ErrLabel},
-		{"a record too many", bytes.Repeat(record(0, 0), mostRecords+1), ErrOversized},
+		{"a record too many", bytes.Repeat(record(0, 0), cifar10Form.most+1), ErrOversized},
 	} {
-		if _, err := parseBatch(c.file, 3); !errors.Is(err, c.want) {
+		if err := cifar10Form.parse(bytes.NewReader(c.file), new(Split), []bool{false, false, false}, make([]int, 3)); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -131,10 +147,13 @@ func TestGzip(t *testing.T) {
 		{"broken blocks", edit(whole, 10, 0xff), ErrCorrupt},
 		{"unknown method", edit(whole, 2, 9), ErrCorrupt},
 		{"no gzip at all", []byte("<html>"), ErrCorrupt},
-		{"bytes after it", append(slices.Clone(whole), "rest of a longer line"...), ErrCorrupt},
+		{"bytes after it", append(slices.Clone(whole), "rest of a longer line"...), ErrOversized},
 	} {
-		dir := put(t, map[string][]byte{"file.gz": c.file})
-		if _, _, err := readIDX(filepath.Join(dir, "file.gz"), 1, map[string]string{}); !errors.Is(err, c.want) {
+		r, err := unpack(bytes.NewReader(c.file), true)
+		if err == nil {
+			_, _, err = parseIDX(r, 1)
+		}
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -146,6 +165,20 @@ func TestGzipBomb(t *testing.T) {
 	dir := put(t, map[string][]byte{"bomb.gz": packed(idx(make([]byte, n), n))})
 	if _, _, err := readIDX(filepath.Join(dir, "bomb.gz"), 1, map[string]string{}); !errors.Is(err, ErrOversized) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestMemory reads headers that promise a gigabyte.
+func TestMemory(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, _, err := parseIDX(bytes.NewReader(idx(make([]byte, 3<<20), 1<<15, 1<<7, 1<<8)), 3)
+	if !errors.Is(err, ErrTruncated) {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+		t.Errorf("%d MiB for files of 3 MiB", used>>20)
 	}
 }
 
@@ -162,32 +195,46 @@ func expected(err error) bool {
 func FuzzIDX(f *testing.F) {
 	images := idx([]byte{1, 2, 3, 4, 5, 6}, 3, 1, 2)
 	f.Add(images)
+	f.Add(packed(images))
 	f.Add(idx([]byte{1, 0}, 2))
 	f.Add(images[:9])
 	f.Add(idx(nil, 1<<31, 1<<31))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		dims, values, err := parseIDX(b, 3)
-		if err != nil && !expected(err) {
-			t.Fatalf("unexpected error %v", err)
+		r, err := unpack(bytes.NewReader(b), false)
+		if err == nil {
+			var dims []int
+			var values []byte
+			if dims, values, err = parseIDX(r, 3); err == nil {
+				if n, _ := sets.Count(dims, 1<<40); n != len(values) {
+					t.Fatalf("%d values for %v", len(values), dims)
+				}
+				return
+			}
 		}
-		if n, _ := sets.Count(dims, 1<<40); err == nil && n != len(values) {
-			t.Fatalf("%d values for %v", len(values), dims)
+		if !expected(err) {
+			t.Fatalf("unexpected error %v", err)
 		}
 	})
 }
 
 func FuzzCIFAR(f *testing.F) {
 	f.Add(record(1, 7))
-	f.Add(slices.Concat(record(0, 7), record(1, 0)))
+	f.Add(packed(slices.Concat(record(0, 7), record(1, 0))))
 	f.Add(record(1, 7)[:100])
 	f.Add(record(10, 7))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, err := parseBatch(b, 2)
-		if err != nil && !expected(err) {
-			t.Fatalf("unexpected error %v", err)
+		var s Split
+		r, err := unpack(bytes.NewReader(b), false)
+		if err == nil {
+			if err = cifar10Form.parse(r, &s, []bool{true, true}, make([]int, 2)); err == nil {
+				if len(s.Images) != 3072*s.Len() {
+					t.Fatalf("%d bytes for %d images", len(s.Images), s.Len())
+				}
+				return
+			}
 		}
-		if err == nil && len(s.Images) != 3072*s.Len() {
-			t.Fatalf("%d bytes for %d images", len(s.Images), s.Len())
+		if !expected(err) {
+			t.Fatalf("unexpected error %v", err)
 		}
 	})
 }
@@ -207,4 +254,13 @@ func FuzzNPZ(f *testing.F) {
 			t.Fatalf("unexpected error %v", err)
 		}
 	})
+}
+
+func TestReadEnd(t *testing.T) {
+	if err := end(iotest.DataErrReader(strings.NewReader("x"))); !errors.Is(err, ErrOversized) {
+		t.Error(err)
+	}
+	if err := end(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
 }

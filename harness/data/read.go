@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"dgkip/harness/sets"
@@ -63,4 +65,36 @@ func unpack(r io.Reader, packed bool) (io.Reader, error) {
 		return nil, fmt.Errorf("%w: the name ends in .gz, but there is no gzip header", ErrCorrupt)
 	}
 	return b, nil
+}
+
+// read returns the next n bytes. A header may claim any n, so memory grows with the bytes that
+// arrive.
+func read(r io.Reader, n int) ([]byte, error) {
+	buf := make([]byte, 0, min(n, 1<<20))
+	for len(buf) < n {
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, min(n-len(buf), len(buf)))
+		}
+		m, err := io.ReadFull(r, buf[len(buf):min(cap(buf), n)])
+		buf = buf[:len(buf)+m]
+		if err != nil {
+			if err = sets.Damage(err); errors.Is(err, ErrTruncated) {
+				err = fmt.Errorf("%w: %d bytes instead of %d", ErrTruncated, len(buf), n)
+			}
+			return nil, err
+		}
+	}
+	return buf, nil
+}
+
+// end returns an error if more bytes follow. gzip only compares its checksum here.
+func end(r io.Reader) error {
+	n, err := io.ReadFull(r, make([]byte, 1))
+	switch {
+	case n > 0 || errors.Is(err, gzip.ErrHeader):
+		return fmt.Errorf("%w: bytes follow after the last record", ErrOversized)
+	case err == io.EOF:
+		return nil
+	}
+	return sets.Damage(err)
 }

@@ -45,13 +45,15 @@ func (s shape) dim() int { return s.h * s.w * s.ch }
 
 func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.h, s.w, s.ch) }
 
-// contents is a dataset as read, before classes are chosen.
+// contents is a dataset as read, before classes are chosen. To save memory, it may have the images of
+// the wanted classes only.
 type contents struct {
 	names []string
 	shape
 	train, test Split
-	convert     bool // convert images to ch channels while reading
-	drawn       bool // drawn by this package
+	counts      [][]int // numbers of images by split and class, if train and test lack some
+	convert     bool    // convert images to ch channels while reading
+	drawn       bool    // drawn by this package
 	verified    bool
 	files       []string
 	divided     bool     // the test images were set aside from the training images
@@ -124,6 +126,9 @@ func (c *contents) present() []string {
 
 // count returns the number of images of class k in the training (0) or test (1) split.
 func (c *contents) count(split, k int) int {
+	if c.counts != nil {
+		return c.counts[split][k]
+	}
 	n := 0
 	for _, l := range [2]Split{c.train, c.test}[split].Labels {
 		if l == k {
