@@ -44,7 +44,7 @@ var mayImport = map[string]string{
 	"harness/space":             "harness/method harness/features harness/nngp harness/convex harness/tensor",
 	"harness/eval":              "harness/method harness/nn harness/optim harness/augment harness/convex harness/nngp harness/space harness/teacher harness/tensor harness/rng harness/fmath",
 	"harness/dgkip":             "harness/method harness/convex harness/space harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
-	"harness/report":            "harness/store harness/stats harness/experiment harness/method harness/suggest harness/sets",
+	"harness/report":            "harness/store harness/stats harness/experiment harness/method harness/suggest",
 	"harness/report/chart":      "harness/deflate",
 	"baselines/all":             "*", // registers all methods
 	"baselines/file":            "harness/sets harness/teacher harness/method",

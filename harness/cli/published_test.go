@@ -145,7 +145,7 @@ func TestTimesAreOfTheTables(t *testing.T) {
 					delete(m.Settings, setting)
 				}
 				if c.Column == "dgkip-lr" || c.Column == "dgkip-svm" { // all updates take the same work
-					for _, setting := range []string{"objective", "labels", "label_rate", "beta2", "schedule", "temperature"} {
+					for _, setting := range []string{"objective", "labels", "label_rate", "beta2", "schedule", "temperature", "start"} {
 						delete(m.Settings, setting)
 					}
 				}
