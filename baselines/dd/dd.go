@@ -112,7 +112,7 @@ func (m *DD) CheckSizes(s method.Sizes) error {
 	}
 	net, err := m.Shape(s.Model).Net(s.H, s.W, s.C, s.Classes)
 	if err == nil && m.Steps*m.Epochs*net.Params() > mostWeights {
-		err = fmt.Errorf("dd: %d inner steps keep %d weights each, at most %d in all are allowed\nhint: lower steps, epochs or width", m.Steps*m.Epochs, net.Params(), mostWeights)
+		err = fmt.Errorf("dd: %d inner steps keep %d weights each; at most %d in all are allowed\nhint: lower steps, epochs or width", m.Steps*m.Epochs, net.Params(), mostWeights)
 	}
 	return err
 }

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -405,6 +406,13 @@ var absolute = regexp.MustCompile(`(^|[=,"'])\s*(?:/|[A-Za-z]:[/\\])(?:[^,"']*[/
 // records, which should not reveal the folders of this machine.
 func withoutFolders(args []string) (out []string) {
 	for _, arg := range args {
+		flag, path, _ := strings.Cut(arg, "=")
+		switch {
+		case filepath.IsAbs(arg) && !strings.Contains(arg, ","):
+			arg = filepath.Base(arg)
+		case filepath.IsAbs(path) && !strings.Contains(path, ","):
+			arg = flag + "=" + filepath.Base(path)
+		}
 		out = append(out, absolute.ReplaceAllString(arg, "$1$2"))
 	}
 	return out

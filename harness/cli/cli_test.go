@@ -272,10 +272,10 @@ func TestRecordsDoNotTellFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"-exp", "a," + abs + ".toml," + abs, "-exp=" + abs + ",b", "-out", abs, "-data=" + abs + ",c", "-only", "method:x ipc:1",
-		"-set", "method.f.path=" + abs, "-set=method.f.path = '" + abs + "'", "-set", `grid."method.path"=["` + abs + `", "b"]`, "-set", "method.f.rate=0.1"}
+		"-set", "method.f.path=" + abs, "-set=method.f.path = '" + abs + "'", "-set", `grid."method.path"=["` + abs + `", "b"]`, "-set", "method.f.rate=0.1", "/o'brien/a", "-out=/o'brien/a"}
 	got := withoutFolders(args)
 	want := []string{"-exp", "a,results.toml,results", "-exp=results,b", "-out", "results", "-data=results,c", "-only", "method:x ipc:1",
-		"-set", "method.f.path=results", "-set=method.f.path = 'results'", "-set", `grid."method.path"=["results", "b"]`, "-set", "method.f.rate=0.1"}
+		"-set", "method.f.path=results", "-set=method.f.path = 'results'", "-set", `grid."method.path"=["results", "b"]`, "-set", "method.f.rate=0.1", "a", "-out=a"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}

@@ -81,7 +81,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is not exported, and the records in this repository do not contain large sets"))
 	}
 	for _, c := range columns {
-		if text := c.String(); text != "" { // otherwise its records are damaged
+		if text := c.String(); text != "" { // not if its records are damaged or hold no sets
 			fmt.Fprintf(out, "%s: %s\n", c.name, text)
 		}
 	}

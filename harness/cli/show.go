@@ -234,7 +234,7 @@ func memoryOf(left []engine.Forecast, jobs int) (need float64) {
 // bytesText formats a size for readers.
 func bytesText(n float64) string {
 	if n < 1e9 {
-		return fmt.Sprintf("%.0f MB", n/1e6)
+		return fmt.Sprintf("%.3g MB", n/1e6)
 	}
 	return fmt.Sprintf("%.1f GB", n/1e9)
 }

@@ -102,8 +102,8 @@ func (f Filter) Selects(c *Cell, seed uint64) bool {
 }
 
 // Unmatched describes the values of the filter that match nothing on their axis, with suggestions. Of
-// values in brackets, one that matches is enough, unless another is close to a known name. Axes without
-// known values are ignored.
+// values in brackets, one that matches is enough, unless another is close to a known name, or is no number
+// on an axis of numbers. Axes without known values are ignored.
 func (f Filter) Unmatched(values func(axis string) []string) []string {
 	var out []string
 	for _, t := range f.terms {
@@ -111,22 +111,31 @@ func (f Filter) Unmatched(values func(axis string) []string) []string {
 		matches := func(v string) bool {
 			return slices.ContainsFunc(known, func(text string) bool { return glob(v, text) })
 		}
+		numbers := !slices.ContainsFunc(known, func(text string) bool { return !isNumber(text) })
 		found := slices.ContainsFunc(t.values, matches)
 		for _, v := range t.values {
-			hint := suggest.Hint(v, known)
-			if _, err := strconv.ParseFloat(v, 64); err == nil { // no number is a misspelt one
-				hint = ""
+			pattern := strings.ContainsAny(v, "*?[")
+			meant := ""
+			if !numbers && !pattern {
+				meant = suggest.Name(v, known)
 			}
-			if len(known) == 0 || matches(v) || found && hint == "" {
+			wrong := !found || meant != "" || numbers && !pattern && !isNumber(v)
+			if len(known) == 0 || matches(v) || !wrong {
 				continue
 			}
-			if hint == "" {
-				hint = "known are " + strings.Join(known, ", ")
+			hint := "known are " + strings.Join(known, ", ")
+			if meant != "" {
+				hint = fmt.Sprintf("did you mean %q?", meant)
 			}
 			out = append(out, fmt.Sprintf("no %s matches %s; %s", t.key, cmp.Or(v, "()"), hint))
 		}
 	}
 	return out
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
 }
 
 // Empty reports whether the filter selects everything.

@@ -47,10 +47,9 @@ func (r *reader) grid() bool {
 			r.d.FaultKey(n.Table[name], fmt.Sprintf("axis %q sets nothing", name), dottedHint+"; known are "+strings.Join(withKeys, ", "))
 			continue
 		}
-		if len(values) > 0 {
+		if need := slices.Contains(needed, name); need || len(values) > 0 {
 			r.out.Axes = append(r.out.Axes, Axis{name, values})
-		} else if slices.Contains(needed, name) {
-			complete = false
+			complete = complete && len(values) > 0
 		}
 	}
 	for _, a := range r.out.Axes {
@@ -102,9 +101,11 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 				hint = and(hint, ownMethod)
 			}
 			r.d.Fault(v.node, fmt.Sprintf("unknown %s %q", axis, v.Text), hint)
-			if v.Text = suggest.Name(v.Text, known); v.Text == "" || seen[v.Text] {
+			meant := suggest.Name(v.Text, known)
+			if meant == "" || seen[meant] || slices.ContainsFunc(all, func(other Value) bool { return other.Text == meant }) {
 				continue
 			}
+			v.Text = meant
 		}
 		if seen[v.Text] {
 			r.d.Fault(v.node, fmt.Sprintf("%s is listed twice on the axis %s", v.Text, axis), "")

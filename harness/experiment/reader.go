@@ -73,7 +73,11 @@ type counted struct {
 // checkSchema reports a file with another schema.
 func checkSchema(d *toml.Decoder, root *toml.Node) {
 	if n := root.Get("schema"); n != nil && n.Value != int64(Schema) {
-		d.Fault(n, fmt.Sprintf("this program reads schema %d", Schema), "")
+		is := n.Kind()
+		if _, whole := n.Value.(int64); whole {
+			is = fmt.Sprint(n.Value)
+		}
+		d.Fault(n, fmt.Sprintf("schema is %s; this program reads schema %d", is, Schema), "")
 	}
 }
 

@@ -168,7 +168,7 @@ func TestPublishedFrom(t *testing.T) {
 	for text, want := range map[string]string{
 		"schema = 1\n[[published]]\nsource = \"B\"\nwhen = { icp = 1 }\nfamily = \"wide\"\nvalues = { toy = 3 }\n": "exp/published.toml:4:10: there is no axis \"icp\" in demo",
 		"schema = 1\n[[published]]\nsource = \"A\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n":                     "published.toml has no published numbers from \"B\"",
-		"schema = 2\n[[published]]\nsource = \"B\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n":                     "published.toml:1:10: this program reads schema 1",
+		"schema = 2\n[[published]]\nsource = \"B\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n":                     "published.toml:1:10: schema is 2; this program reads schema 1",
 		"schema = = 1": "from \"published.toml\": exp/published.toml has mistakes",
 	} {
 		write("published.toml", text)

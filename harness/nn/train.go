@@ -76,8 +76,8 @@ type Training[F tensor.Float] struct {
 	grad, x, p []F
 }
 
-// NewTraining returns a training before its first step. It panics if the recipe is not valid. The training changes theta and moves
-// the stream. Nothing else may use them until it is done.
+// NewTraining returns a training before its first step. It panics if the recipe is not valid. The
+// training changes theta and moves the stream. Nothing else may use them until it is done.
 func NewTraining[F tensor.Float](net *Net[F], theta []F, data Data[F], recipe Recipe, stream *rng.Rand) *Training[F] {
 	if len(theta) != net.Params() {
 		panic("nn: NewTraining: wrong number of parameters")

@@ -13,7 +13,7 @@ type AdamConfig struct {
 	LR    float64 // learning rate; 0 means 1e-3, or 1e-2 for AdaBelief
 	Beta1 float64 // decay of the average gradient; 0 means 0.9
 	Beta2 float64 // decay of the average square; 0 means 0.999
-	Eps   float64 // added to the root, and by AdaBelief to the square; 0 means 1e-8, 1e-16 or 1e-6
+	Eps   float64 // added to the root, and by AdaBelief to the square; 0 means 1e-8, 1e-16 for AdaBelief, 1e-6 for LAMB
 }
 
 // Adam divides the average gradient by the root of an average square: of the gradient (Adam and

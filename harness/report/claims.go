@@ -146,8 +146,11 @@ func claimSheet(all []*Results) *sheet.Sheet {
 	if s.Rows == nil {
 		return nil
 	}
-	s.Caption = fmt.Sprintf("%d of the paper's %s by our records, %d of %d by the published numbers, where these decide. A verdict counts rows, series, cells or runs.",
-		ours[Holds], Count(len(s.Rows), "claim holds", "claims hold"), published[Holds], published[Holds]+published[Fails])
+	s.Caption = fmt.Sprintf("%d of the paper's %s true by our records", ours[Holds], Count(len(s.Rows), "claim is", "claims are"))
+	if decided := published[Holds] + published[Fails]; decided > 0 {
+		s.Caption += fmt.Sprintf(", and %d of %d by the published numbers, where these decide", published[Holds], decided)
+	}
+	s.Caption += ". A verdict counts rows, series, cells or runs."
 	if traces {
 		s.Caption += " " + correlationText
 	}

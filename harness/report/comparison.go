@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -236,6 +237,17 @@ func (r *Results) rounding(of *experiment.Published, metric string) float64 {
 		}
 	}
 	return 0.5 * math.Pow10(-d)
+}
+
+// warnOfFractions warns of published accuracies that look like fractions, not percent.
+func (r *Results) warnOfFractions() {
+	for _, p := range r.Spec.Published {
+		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
+			if x := p.Values[column].Mean; method.IsScore(p.Metric) && isAccuracy(metricOr(p.Metric)) && x > 0 && x < 1 {
+				r.problem("published by %s: %s = %v is read as %v %%: give accuracies in percent", p.Source, column, x, x)
+			}
+		}
+	}
 }
 
 // tally counts published numbers by their outcome.

@@ -63,7 +63,7 @@ const (
 // foreign returns an error if a file exists without the words of its kind.
 func foreign(file, sign string) error {
 	there, err := os.ReadFile(file)
-	if err != nil || bytes.Contains(there, []byte(sign)) {
+	if errors.Is(err, fs.ErrNotExist) || bytes.Contains(there, []byte(sign)) {
 		return nil
 	}
 	return fmt.Errorf("%s was not written by this program, which leaves it as it is\nhint: move it, or choose another folder with -out", file)

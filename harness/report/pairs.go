@@ -23,10 +23,10 @@ func (r *Results) pairs() *sheet.Sheet {
 	}
 	s := &sheet.Sheet{Name: r.stem() + "-pairs", Title: r.Spec.Title + ": pairs", Heads: axisTitles(g.rowAxes), Merge: len(g.rowAxes),
 		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to"}}
-	clear, ranked, families := 0, false, columnFamilies{}
+	apart, ranked, families := 0, false, columnFamilies{}
 	for _, d := range g.differences(q) {
 		if math.Abs(d.Mean) > d.Half {
-			clear++
+			apart++
 		}
 		ranked = ranked || d.ranked
 		for _, column := range []group{d.x, d.y} {
@@ -45,7 +45,7 @@ func (r *Results) pairs() *sheet.Sheet {
 		unit = " in percentage points"
 	}
 	s.Caption = fmt.Sprintf("In %d of %s of two methods, seed by seed, the 95 %% t-interval of the mean difference excludes zero. The difference is in %s%s. Runs of the same seed share the data and the networks, but not the first images.",
-		clear, Count(len(s.Rows), "comparison", "comparisons"), q.title, unit)
+		apart, Count(len(s.Rows), "comparison", "comparisons"), q.title, unit)
 	if len(s.Rows) > 1 {
 		s.Caption += fmt.Sprintf(" The intervals are not adjusted for making %d comparisons.", len(s.Rows))
 	}

@@ -27,6 +27,7 @@ func (x *reader) load(s *experiment.Spec, o Options) *Results {
 		r.timeBy(x.results(s.Times, o))
 	}
 	r.machine = mainMachine(r.Cells)
+	r.warnOfFractions()
 	r.Published, r.Claims = r.compare(), r.judgeClaims()
 	if len(r.Cells) == 0 {
 		return r

@@ -27,8 +27,8 @@ type Report struct {
 // main table adds nothing to it. Further tables add -reproduced, -pairs or -claims, the numbers of
 // all runs add -runs, the published numbers -comparison, and a figure adds its name.
 // With o.Set and o.Only, -set and -selection come first, and the page is index-selection.html, so
-// that the files of the whole experiment stay. Files of tables and figures without content are
-// removed.
+// that the files of the whole experiment stay. Files with such names are deleted if their tables or
+// figures have no content now.
 func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Report, error) {
 	x, out := newReader(st), &Report{}
 	for _, s := range specs {

@@ -243,8 +243,15 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
+	parent := filepath.Dir(dir)
+	_, err = os.Stat(parent)
+	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return err
+	}
+	if err != nil { // the folder is new
+		if err := syncDir(filepath.Dir(parent)); err != nil {
+			return err
+		}
 	}
 	for try := 0; ; try++ {
 		old, there := name()+oldSuffix, false

@@ -48,7 +48,7 @@ type Series struct {
 	Name    string // "" hides it from the legend
 	Kind    Kind
 	Color   int
-	Variant int // distinguishes series of one colour by dash, shape or tint
+	Variant int // distinguishes series of one colour by dash, shape or shade
 	Mark    int // the shape of its dots; Variant is added
 	Points  []Point
 }
