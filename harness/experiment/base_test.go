@@ -258,6 +258,7 @@ func TestGridMistakes(t *testing.T) {
 		"axis in the plural":             {`method = ["toy"`, `methods = ["toy"`, "demo.toml:8:1: [grid] has no axis \"methods\"\n\tmethods = [\"toy\", \"slow\", \"other-toy\"]\n\t^^^^^^^\n\thint: did you mean \"method\"?", 1},
 		"entry":                          {`["toy", "slow", "other-toy"]`, `["toi", "slow", "other-toy"]`, `did you mean "toy"?`, 1},
 		"misspelt name of your own data": {`"mine"]`, `"mien"]`, `did you mean "mine"?`, 1},
+		"misspelt beside the right one":  {`"other-toy"]`, `"other-toy", "other-tyo"]`, "did you mean \"other-toy\"?", 1},
 		"axis without effect":            {"[grid]\n", "[grid]\nsteps = [1, 100]\n", "demo.toml:6:1: the axis \"steps\" changes nothing: all its values are the same runs\n\tsteps = [1, 100]\n\t^^^^^\n\thint: an axis with a dot sets the key after the dot, as in \"method.steps\"; to change", 1},
 		"unknown key":                    {"[grid]\n", "[grid]\nvigour = [1]\n", "hint: an axis with a dot sets the key after the dot, as in \"method.steps\"; to change", 1},
 		"key without its protocol":       {"[grid]\n", "[grid]\n\"eval.nets\" = [1, 100]\n", "demo.toml:6:1: unknown key \"nets\" in [eval]\n\t\"eval.nets\" = [1, 100]\n\t^^^^^^^^^^^\n\thint: known are protocol, trace, score, judge", 1},

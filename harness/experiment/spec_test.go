@@ -228,10 +228,10 @@ func TestMistakes(t *testing.T) {
 		{"unknown method in the grid", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "averages"]`, "import your own method in baselines/all/all.go"},
 		{"section of an unknown method", "[eval]\n", "[method.tyo]\nsteps = 3\n\n[eval]\n", "unknown method \"tyo\""},
 		{"unused section", "[eval]\n", "[method.quick]\nuse = \"toy\"\n\n[eval]\n", "no column uses the method \"quick\""},
-		{"schema", "schema = 1", "schema = 2", "schema is a list; this program reads schema 1"},
+		{"schema", "schema = 1", "schema = 2", "schema is 2; this program reads schema 1"},
 		{"no schema", "schema = 1\n", "", "the key \"schema\" is missing in the file\n\tname = \"demo\"\n\t^\n\thint: write schema = 1"},
 		{"axis like another", "[grid]\n", "[grid]\nmodels = [\"conv\"]\n", "the axis \"models\" changes nothing: all its values are the same runs\n\tmodels = [\"conv\"]\n\t^^^^^^\n\thint: did you mean \"model\"?"},
-		{"schema", `schema = 1`, `schema = [1, "a"]`, "this program reads schema 1"},
+		{"schema", `schema = 1`, `schema = [1, "a"]`, "schema is a list; this program reads schema 1"},
 		{"set without a section", "with = { method = { steps = 40 } }", "with = { steps = 40 }", "a [[set]] cannot change \"steps\"\n\twith = { steps = 40 }\n\t         ^^^^^\n\thint: settings are in their section, as in with = { method = { steps = ... } }"},
 		{"name", `name = "demo"`, `name = "other"`, `name must be "demo"`},
 
