@@ -62,8 +62,10 @@ const (
 
 // foreign returns an error if a file exists without the words of its kind.
 func foreign(file, sign string) error {
-	there, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) || bytes.Contains(there, []byte(sign)) {
+	if _, err := os.Lstat(file); err != nil {
+		return nil
+	}
+	if there, err := os.ReadFile(file); err == nil && bytes.Contains(there, []byte(sign)) {
 		return nil
 	}
 	return fmt.Errorf("%s was not written by this program, which leaves it as it is\nhint: move it, or choose another folder with -out", file)
