@@ -37,8 +37,8 @@ type Disk interface {
 	Keep(key string, size int64, write func(io.Writer) error)
 }
 
-// OnDisk sets all values, whose lengths are known, to those that the disk keeps under the key. If
-// there are none, compute sets them, and they are saved. The disk may be nil.
+// OnDisk reads values of known lengths from the disk. If the disk has nothing under the key, or is
+// nil, compute sets the values; OnDisk then saves them, if there is a disk.
 func OnDisk(disk Disk, key string, values [][]float32, compute func() error) error {
 	if disk == nil {
 		return compute()
