@@ -58,7 +58,7 @@ Checks and outputs
 Machine and data
   -jobs N         compute N sets at a time; tables then flag their times (default: one
                   per processor if all runs are small and no times are shown, else 1)
-  -threads M      number of threads (default: all processors)
+  -threads M      threads of all sets together (default: all processors)
   -data DIR       folder of the datasets, searched before $DGKIP_DATA
   -offline        download nothing
 One of several machines

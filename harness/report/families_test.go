@@ -157,3 +157,12 @@ func TestPublishedOfBuiltIn(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+// A fraction among published accuracies draws a warning, because it is hardly meant in percent.
+func TestPublishedFractions(t *testing.T) {
+	const entry = "[[published]]\nsource = \"They\"\nfamily = \"network\"\nvalues = { slow = 0.991, fast-lr = 99.1 }\n[[published]]\nsource = \"They\"\nmetric = \"seconds_per_iteration\"\nvalues = { slow = 0.5 }\n"
+	want := []string{"published by They: slow = 0.991 is read as 0.991 %: give accuracies in percent"}
+	if got := made(t, small+entry, nil).Problems; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
