@@ -101,8 +101,8 @@ func TestTrainingLongerThanSessions(t *testing.T) {
 	}
 }
 
-// A checkpoint keeps a training in progress. Damaged checkpoints and those of other networks are
-// refused.
+// A checkpoint keeps a training in progress. Damaged checkpoints and checkpoints of other networks
+// are refused.
 func TestCheckpointOfTraining(t *testing.T) {
 	for name, begun := range map[string]bool{"between": false, "in training": true} {
 		r := start(t, problemOf("fc", 2), "", nil)

@@ -168,7 +168,6 @@ func (m *DD) share(update int) float64 {
 	return math.Ldexp(1, -(update * (m.Halvings + 1) / m.Iterations))
 }
 
-// metrics returns the numbers of a line of the trace.
 func (r *run) metrics() map[string]float64 {
 	r.refresh()
 	var sum, top float64

@@ -14,7 +14,8 @@ const divergenceHint = "choose a lower first_rate or rate, or fewer steps or epo
 // realChunk is the number of real images that are processed at a time.
 const realChunk = 128
 
-// learned holds all that the inner steps depend on except the first weights, or their gradients.
+// learned holds all that the inner steps depend on except the first weights, or the gradients of these
+// values.
 type learned[F tensor.Float] struct {
 	X       []F // [n, Inputs]
 	Targets []F // [n, Classes]; nil as a gradient that is not wanted

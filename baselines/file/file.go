@@ -21,7 +21,7 @@ import (
 )
 
 // File is the method. Paths are relative to the folder of the experiment; {dataset}, {model}, {ipc} and
-// {seed} in them are replaced by those of the run.
+// {seed} in them are replaced by the values of the run.
 type File struct {
 	Path       string `toml:"path,omitzero"`        // an NPZ or .pt file
 	LabelsPath string `toml:"labels_path,omitzero"` // a file with the labels, if path has none
@@ -122,7 +122,6 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 	return &out, nil
 }
 
-// digest returns the digest of the files' content.
 func (f *File) digest() (string, error) {
 	first, err := digestOf(f.at.File)
 	if err != nil || f.at.Labels == "" {

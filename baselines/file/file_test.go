@@ -45,8 +45,8 @@ func TestContract(t *testing.T) {
 	})
 }
 
-// Scores of a set are of the family that they would be of if this program had made it:
-// networks take gains and values by the sign or the largest.
+// A set from a file has the same protocol family as a set of this program with the same kind of
+// labels. Networks reduce gains and values to a class: the sign or the largest.
 func TestFamily(t *testing.T) {
 	for kind, soft := range map[method.LabelKind]bool{"": false, method.Hard: false, method.Gain: false, method.Value: false, method.Soft: true, method.Logits: true, method.Target: true} {
 		f := File{Options: sets.Options{LabelKind: string(kind)}}
@@ -57,7 +57,7 @@ func TestFamily(t *testing.T) {
 			t.Errorf("%q with portable labels: networks see numbers", kind)
 		}
 	}
-	// What the file has must be said.
+	// The setting travel must agree with the file.
 	dir, gains := t.TempDir(), sets.Of("labels", []int{4, 1}, []float32{-1, 1, -1, 1})
 	more := []sets.Array{sets.Of("of", []int{4}, []int64{0, 1, 0, 1}), sets.Text("label_kind", "gain")}
 	more = append(more, sets.Text("preprocess", "standard"))
@@ -134,12 +134,12 @@ func TestLocate(t *testing.T) {
 	if f, ipc, err := Any(logits, methodtest.Data(1), like); err != nil || ipc != 2 || f.LabelKind != "soft" || f.at.Labels != filepath.Join(dir, "soft.pt") {
 		t.Errorf("%+v, %d: %v", f, ipc, err)
 	}
-	// Of a file that has the sets of several seeds, each run names its own.
+	// In a file with sets of several seeds, each run reads the set of its own seed.
 	many := File{Path: one, Options: sets.Options{Images: "data.{seed}.0", Labels: "data.{seed}.1"}}
 	if m, err := many.Locate(place, nil); err != nil || m.(*File).Images != "data.1.0" || m.(*File).Labels != "data.1.1" {
 		t.Errorf("%+v: %v", m, err)
 	}
-	// A digest that is written down is enough to find records by.
+	// With a digest in the experiment, records are found without the file.
 	pinned := File{Path: "gone.pt", Digest: f.Digest}
 	if gone, err := pinned.Locate(place, nil); err != nil || gone.(*File).Digest != f.Digest || gone.(*File).Path != "" {
 		t.Errorf("%+v: %v", gone, err)
@@ -147,14 +147,14 @@ func TestLocate(t *testing.T) {
 	if _, err := locate(pinned, place); err == nil || !strings.Contains(err.Error(), "gone.pt: no such file") {
 		t.Errorf("a run without its file: %v", err)
 	}
-	// All images of one class are noted.
+	// A set gets a note if its classes have different numbers of images.
 	uneven := saved(t, dir, "uneven.pt", 1, sets.Of("labels", []int{4}, []int64{0, 0, 0, 1}))
 	if f, err := locate(File{Path: uneven}, place); err != nil {
 		t.Error(err)
 	} else if d, err := f.read(methodtest.Data(1)); err != nil || !slices.Contains(d.Notes, "classes have between 1 and 3 images") {
 		t.Error(d, err)
 	}
-	// Another content under the same name is another run.
+	// A file of the same name with other content gives another run.
 	saved(t, dir, "halves-2-1.pt", 1, sets.Of("labels", []int{4}, []int64{1, 0, 0, 1}))
 	if other, err := locate(File{Path: one}, place); err != nil || other.Digest == f.Digest {
 		t.Error("the same digest", err)

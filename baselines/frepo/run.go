@@ -173,7 +173,6 @@ func margin(y tensor.Mat[float64], dy []float64) (loss float64) {
 	return loss
 }
 
-// set returns the current set.
 func (r *run) set() *method.Distilled {
 	d := r.begin.With(r.images.X, nil)
 	y := tensor.MatOf(r.labels.X, d.Len(), len(d.Classes))

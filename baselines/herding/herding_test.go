@@ -78,7 +78,7 @@ func TestGreedy(t *testing.T) {
 	}
 }
 
-// The mean of chosen images is nearer to the class mean than that of random images.
+// The mean of chosen images is nearer to the class mean than the mean of random images.
 func TestBetterThanRandom(t *testing.T) {
 	phi, stream := draw(200, 30), rng.Stream(2, "herding")
 	members := stream.Perm(200)

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkUpdate times updates at full size on random images, whose features are
-// made before. The rate counts nominal operations.
+// computed before. The rate counts nominal operations.
 func BenchmarkUpdate(b *testing.B) {
 	const n, h, w, c = 512, 32, 32, 3
 	train := method.Images{H: h, W: w, C: c, X: make([]float32, n*h*w*c)}
@@ -19,7 +19,7 @@ func BenchmarkUpdate(b *testing.B) {
 		train.Labels = append(train.Labels, i%2)
 	}
 	for _, kind := range []string{"fc", "conv"} {
-		shared := new(method.Shared) // of one kind, so that the other's features can go
+		shared := new(method.Shared) // for one kind only, so that the features of the other can be freed
 		for _, ipc := range []int{1, 10, 50} {
 			b.Run(fmt.Sprintf("%s ipc %d", kind, ipc), func(b *testing.B) {
 				model, _ := method.DefaultModel(kind)
@@ -40,7 +40,7 @@ func BenchmarkUpdate(b *testing.B) {
 						v.Step(1)
 					}
 				}
-				update() // the first finds no memory yet
+				update() // the first update allocates memory
 				for b.Loop() {
 					update()
 				}

@@ -16,7 +16,7 @@
 // (K + lambda_S I) C = y_S with lambda_S = n lambda. The two models are the same only if s = lambda_S.
 // That is the default, jitter = 0. tr(K)/n is about 1 for fully connected networks, and smaller for
 // convolutional ones, which average. So the published jitter of 1e-6 is a ridge n times smaller than
-// that of the score, and images are then learned for another model than the one that is scored.
+// the ridge of the score, and images are then learned for another model than the one that is scored.
 //
 // # Labels
 //

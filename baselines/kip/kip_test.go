@@ -83,7 +83,7 @@ func score(t *testing.T, p method.Problem, d *method.Distilled) float64 {
 	return m.Loss
 }
 
-// The loss on all the real images falls, whatever is learned.
+// The loss on all real images falls with every kind of labels.
 func TestLossFalls(t *testing.T) {
 	for name := range variants {
 		for _, kind := range []string{"fc", "conv"} {
@@ -122,7 +122,7 @@ func TestLossFalls(t *testing.T) {
 	}
 }
 
-// Batches and networks are others in every update.
+// Every update draws a new batch and, with resample, new networks.
 func TestDraw(t *testing.T) {
 	for _, name := range []string{"batch", "resample"} {
 		m := variant(name, 1)
@@ -211,7 +211,7 @@ func TestCheckSizes(t *testing.T) {
 	}
 }
 
-// Operations grow with what is done.
+// A batch takes fewer operations than all real images. Solved labels and new networks take more.
 func TestFlops(t *testing.T) {
 	sizes := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, IPC: 10, Model: method.Model{Kind: "fc", Width: 1024, Depth: 3, Nets: 30}}
 	of := map[string]float64{}

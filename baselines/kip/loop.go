@@ -29,8 +29,8 @@ type run struct {
 	dlabels    tensor.Mat[float64] // empty unless labels are learned
 	variables  []method.Variable
 
-	// Of the current images.
-	at    int // updates made
+	// These belong to the current images.
+	at    int // updates so far
 	model convex.Regression
 	given tensor.Mat[float64] // the labels of the model
 }
@@ -175,7 +175,6 @@ func (r *run) metrics() map[string]float64 {
 	return line
 }
 
-// set returns the current set.
 func (r *run) set() *method.Distilled {
 	d := r.begin.With(r.images, nil)
 	teacher.SetLabels(d, convex.Values(r.given))

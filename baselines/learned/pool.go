@@ -14,7 +14,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// How networks are trained: as by protocol "network" before it lowers the rate. The rate is a setting.
+// Networks are trained as protocol "network" trains them before it lowers the rate. The rate is a
+// setting of the method.
 const (
 	batch    = 256
 	momentum = 0.9
@@ -34,7 +35,7 @@ type pool struct {
 // network is a network of the pool.
 type network struct {
 	Age      int    // epochs of training, plus its initial age
-	Turn     int    // the last turn of the network; before the first, minus its number
+	Turn     int    // number of its last turn; before the first turn, minus the number of the network
 	Training []byte // its state
 
 	theta  []float32           // weights

@@ -50,8 +50,8 @@
 //
 //	G = 1 - cos^2(s, r),
 //
-// in the inner product weighted by 1/|r_l|^2. The gradient of S at w_a should thus have the direction of
-// that of a real batch. This is gradient matching (package dc), which sums 1 - cos over the rows of the
+// in the inner product weighted by 1/|r_l|^2. The gradient of S at w_a should thus point in the same
+// direction as the gradient of a real batch. This is gradient matching (package dc), which sums 1 - cos over the rows of the
 // weights and matches class by class, at networks trained on S. More steps replace the gradient of one
 // batch by the direction of training.
 //

@@ -296,8 +296,8 @@ func run[F tensor.Float](d Draw, dst, src []F, h, w, c int, adjoint bool) {
 	}
 }
 
-// Matching is New for the matching of real and synthetic images, which excludes "dc". "flip" alone
-// leaves characters as they are.
+// Matching is New for the matching of real and synthetic images, which excludes "dc". The strategy
+// "flip" does not change characters.
 func Matching(name string, characters bool) (Strategy, error) {
 	switch {
 	case name == "dc":

@@ -42,8 +42,8 @@ func factorise(k tensor.Mat[float64]) (cholesky, error) {
 }
 
 // decompose factorises K + shift I. It raises pivots lost to rounding to floor times their
-// diagonal entry. It returns -1 on success, or else the row where a pivot was not positive and
-// finite or where ctx was done.
+// diagonal entry. It returns -1 on success, or else the row whose pivot was not positive or not
+// finite, or at which ctx was done.
 func decompose(ctx context.Context, k tensor.Mat[float64], shift, floor float64) (cholesky, int) {
 	return decomposeBy(ctx, dot64, k, shift, floor)
 }

@@ -16,8 +16,8 @@ type conjugateGradients struct {
 }
 
 // solve runs conjugate gradients for all outputs in parallel, in the inner product
-// <u, v> = u'K v. There the squared norm of the residual r = y - f - lambda c equals that of the
-// gradient of P, so every step yields its gap: see gradientTerm. It needs six arrays of [n, K]
+// <u, v> = u'K v. There the residual r = y - f - lambda c and the gradient of P have the same
+// norm, so every step yields its gap: see gradientTerm. It needs six arrays of [n, K]
 // besides the matrix, and reads the matrix once per step.
 func (p conjugateGradients) solve(search *search) (Solution, error) {
 	n, outputs := p.Gram.Rows, p.Targets.Cols
@@ -84,7 +84,7 @@ func (p conjugateGradients) solve(search *search) (Solution, error) {
 }
 
 // certify returns the solution with coefficients C' and outputs F', both with one row per
-// output. size are the squared norms r'K r of the residuals.
+// output. size holds the squared norms r'K r of the residuals.
 func (p conjugateGradients) certify(c, f tensor.Mat[float64], size []float64) Solution {
 	fit := Solution{C: c.Transposed(), Outputs: f.Transposed(), Norm2: max(0, inner(c, f))}
 	losses, gap := 0.0, 0.0

@@ -159,7 +159,7 @@ func (s Solution) termAt(f, w []float64, i int) float64 {
 }
 
 // FenchelYoung returns the sum of all h_i at outputs f for the dual variables of the outputs
-// own, both [n, K]. Labels must be targets or values; they cancel.
+// own, both [n, K]. The labels cancel; they must be targets or values.
 func FenchelYoung(loss Loss, f, own tensor.Mat[float64]) float64 {
 	sum := 0.0
 	for i := range f.Rows {

@@ -199,8 +199,8 @@ func (s kernelProblem) directStep(ctx context.Context, f, r tensor.Mat[float64])
 // softmaxStep solves the Newton system with H_i = diag(s_i) - s_i s_i' for probabilities s_i. It
 // runs conjugate gradients in the inner product <U, V> = tr(U'K V). There the matrix is
 // symmetric, and the squared norm of the residual is 2 lambda times the gap. It stops once that
-// norm has fallen by a factor of 100, or of 10/aim if that is more, where aim is the ratio of
-// the gap to reach to the present gap. It returns the step and the number of products with K.
+// norm has fallen by a factor of 100, or of 10/aim if that is more, where aim is the
+// wanted gap divided by the present gap. It returns the step and the number of products with K.
 func (s kernelProblem) softmaxStep(ctx context.Context, f, r tensor.Mat[float64], aim float64) (tensor.Mat[float64], int) {
 	n, outputs := f.Rows, f.Cols
 	prob := tensor.NewMat[float64](n, outputs)

@@ -85,7 +85,7 @@ func (l targets) apart(sum float64, f, own []float64) float64 {
 	case LogisticLoss:
 		return sum + Logistic{}.Residual(f[0], fmath.Sigmoid(-own[0]))
 	case SoftmaxLoss:
-		// The logarithms come from the outputs: small probabilities have lost theirs.
+		// The logarithms are computed from the outputs, because small probabilities underflow.
 		p := make([]float64, len(own))
 		lo, lf, term := probabilities(p, own), probabilities(p, f), 0.0
 		for k, v := range own {

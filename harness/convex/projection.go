@@ -66,8 +66,8 @@ func Fit(view View, f tensor.Mat[float64]) (Nearest, error) {
 }
 
 // spanOf returns E Phi [K, M] for E [K, N]. A single row is computed in float64, several rows in
-// float32. Its errors, 1e-6 of the largest terms, are no larger than those of the gradients of
-// the features.
+// float32. The errors of float32, 1e-6 of the largest terms, are no larger than the errors of the
+// features' gradients.
 func spanOf(e tensor.Mat[float64], phi tensor.Mat[float32]) tensor.Mat[float64] {
 	if e.Rows == 1 {
 		out := tensor.NewMat[float64](1, phi.Cols)

@@ -32,7 +32,8 @@ type search struct {
 type Keeper interface {
 	// Keep may store the size bytes that write produces, replacing an earlier state.
 	Keep(solver string, size int64, write func(io.Writer) error)
-	// Load passes the stored state to read. It reports whether there was one that read accepted.
+	// Load passes the stored state to read. It reports whether a state was found and read
+	// accepted it.
 	Load(solver string, read func(io.Reader) error) bool
 }
 

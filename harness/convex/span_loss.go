@@ -16,8 +16,8 @@ const leastGap = 1e-8
 //
 //	V = (1/N) P_O(C'A) = (1/N) [ sum_j l_j(C'A phi_j) + (lambda/2) tr C'K C ],
 //
-// where labels and lambda are those of the real problem. Theorem 3.2, with the
-// roles of the two problems exchanged, bounds the distance from Theta_O:
+// with the labels and lambda of the real problem. Theorem 3.2, with the roles of the two
+// problems exchanged, bounds the distance from Theta_O:
 //
 //	|C'A - Theta_O|^2 <= (2/lambda) (N V - D_O),   D_O the real problem's dual value.
 //

@@ -77,7 +77,7 @@ func TestKernelContract(t *testing.T) {
 	}
 }
 
-// Also in the other exact kernels.
+// dgkip-ls also keeps the contract in the other exact kernels.
 func TestOtherKernelContracts(t *testing.T) {
 	for _, kind := range []string{"nngp-conv", "ntk-conv", "ntk"} {
 		exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind, p.Model.Bias = kind, 0.2 }}
@@ -96,7 +96,7 @@ func TestOtherKernelContracts(t *testing.T) {
 	}
 }
 
-// Also for several classes.
+// Methods also keep the contract for several classes.
 func TestKernelContractOfThreeClasses(t *testing.T) {
 	exact := methodtest.Options{Problem: func(p *method.Problem) { p.Model.Kind, p.Data = "nngp", three() }}
 	for name, fresh := range map[string]func() method.Method{

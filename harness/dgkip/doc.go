@@ -15,7 +15,7 @@
 // with gradients to match. AdaBelief divides steps by a running average of past gradients, so
 // steps stay small until the first gradients are forgotten: after 27,000 updates with a beta2 of
 // 0.999, and after 270 with 0.9. Lowering the logarithm of the gap ("log-gap") has the same
-// effect: its gradient is that of G divided by G, and its minima are the same.
+// effect: its gradient is the gradient of G divided by G, and its minima are the same.
 //
 // A set carries over to another loss if all its images have the same margin, because the dual
 // variables of one problem, scaled, then solve the other. Labels that change as fast as the
@@ -23,18 +23,18 @@
 //
 // With labels = "scaled", labels are learned in units of lambda_S |Theta_O|. A gain y acts
 // through alpha y/lambda_S, so under its own loss a set needs gains hundreds to thousands of times
-// smaller than one. Then all alpha are close to 1/2. Margins become so small that the offset of
-// the model is decided by differences of a few percent between the alpha, and another loss has
-// other differences. For the hinge loss with small gains, alpha is its value at m = 0, sigma(1/T).
+// smaller than one. Then all alpha are close to 1/2. Margins become so small that differences
+// of a few percent between the alpha determine the offset of the model, and these differences
+// change with the loss. For the hinge loss with small gains, alpha is its value at m = 0, sigma(1/T).
 // That leaves 1/(1+e^(1/T)) per image in the gap, so T has to be well below one.
 //
 // With several classes, labels are targets p, and alpha is their difference from the
 // probabilities that Theta_O gives the image. The method learns alpha itself (labels = "dual").
 // The Fenchel-Young terms then vanish, and G = (lambda_S/2) |Theta_O - Theta(alpha)|^2. Targets
-// learned from the hard classes (labels = "target") start hundreds of units away from those of a
-// good set, and labels do not move that far.
+// learned from the hard classes (labels = "target") start hundreds of units away from the
+// targets of a good set, and labels do not move that far.
 //
-// # Label-solved
+// # Solved labels
 //
 // dgkip-ls solves for the labels. With A = phi(X_S), the projection of Theta_O onto the span of
 // A's rows is Theta_S = A'C, C = (A A')^-1 A Theta_O. For every loss there are labels that make

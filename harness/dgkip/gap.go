@@ -209,7 +209,7 @@ func (l Learning) units(r *run, outputs int) units {
 	return u
 }
 
-// labels returns the labels that q stands for, on the set in view.
+// labels returns the labels that q stands for, on the view's set.
 func (u units) labels(loss convex.Loss, view convex.View, q tensor.Mat[float64]) tensor.Mat[float64] {
 	y := tensor.NewMat[float64](q.Rows, q.Cols)
 	for i, v := range q.Data {
@@ -238,7 +238,7 @@ type gap struct {
 	log     bool    // divide gradients by the gap
 	learned units
 
-	// Of the last eval.
+	// labels and v are from the last eval.
 	labels convex.Labels
 	v      convex.GapValue
 }

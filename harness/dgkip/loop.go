@@ -40,7 +40,7 @@ func (l Loop) check() error {
 
 // objective is the function that a method lowers.
 type objective interface {
-	// eval returns the value for the set in view, with labels [n, k]. It pulls the gradient
+	// eval returns the value for the view's set, with labels [n, k]. It pulls the gradient
 	// with respect to the features back through the view, and stores the gradient with respect
 	// to the labels in dlabels, unless that is empty.
 	eval(ctx context.Context, view convex.View, labels, dlabels tensor.Mat[float64]) (float64, error)
@@ -137,7 +137,6 @@ func (r *run) learn(first tensor.Mat[float64], rate float64) {
 	r.variables = append(r.variables, labels)
 }
 
-// distill lowers the objective.
 func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.Distilled, error) {
 	set, err := method.Descent{
 		Name: r.name, Updates: r.Updates, Variables: r.variables, Eval: r.eval, Gradient: r.gradient, Set: r.set, Metrics: r.metrics,
@@ -149,7 +148,6 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 	return set, err
 }
 
-// eval evaluates the objective for the current set.
 func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, error) {
 	var batch []int
 	if r.batches != nil {
@@ -197,7 +195,6 @@ func (r *run) settle() error {
 	return nil
 }
 
-// metrics returns a line of the trace.
 func (r *run) metrics() map[string]float64 {
 	if r.settle() != nil {
 		return nil // set returns the reason at the end

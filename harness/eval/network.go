@@ -91,7 +91,6 @@ func (n *Network) Net(m method.Model, h, w, c, classes int) (*nn.Net[float32], e
 	return n.Shape(m).Net(h, w, c, classes)
 }
 
-// recipe returns the recipe for training a network.
 func (n *Network) recipe() nn.Recipe {
 	return nn.Recipe{Epochs: n.Epochs, Batch: n.Batch, Rate: n.Rate, Momentum: n.Momentum, Decay: n.Decay, Drops: []float64{0.5}}
 }

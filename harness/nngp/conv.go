@@ -226,7 +226,6 @@ func (k Conv) pixels(v ConvImages, first, width int) side {
 // group returns a group of eight images.
 func (k Conv) group(v ConvImages, group int) side { return k.side(v, group*lanes, lanes) }
 
-// image returns one image.
 func (k Conv) image(v ConvImages, i int) side { return k.side(v, i, 1) }
 
 func (k Conv) side(v ConvImages, first, width int) side {

@@ -84,7 +84,8 @@ type inKernel[T images[T]] struct {
 	mu    sync.Mutex          // guards reals, as several runs may share test images
 	reals tensor.Mat[float32] // inner products with the training images, [n, N], on demand
 
-	// If this is a set: the images last compared with, and the inner products with them.
+	// For a set, seen holds the images that it was last compared with, and with holds the inner
+	// products with them.
 	seen *inKernel[T]
 	with tensor.Mat[float32]
 }

@@ -59,8 +59,8 @@ type Pass interface {
 // Kept names the place for the features of many images.
 type Kept struct {
 	In     *method.Shared
-	What   string // the images in progress reports
-	Digest string // the images in keys
+	What   string // names the images in progress reports
+	Digest string // names the images in keys
 }
 
 // kinds are the spaces other than features of random networks, by the kind of the model. Files

@@ -15,8 +15,8 @@ const (
 	// Direct sums the nine taps. Its relative rms error is about 1e-6 for 256
 	// channels.
 	Direct
-	// Winograd is F(4x4, 3x3): a quarter of the multiplications, and rounding
-	// errors about four times those of Direct.
+	// Winograd is F(4x4, 3x3). It takes a quarter of the multiplications of Direct, and
+	// its rounding errors are about four times as large.
 	Winograd
 )
 
@@ -157,7 +157,7 @@ type convJob struct {
 	n, h, w int
 	in, out int
 	e       Epilogue[float32]
-	// The weights in the layout of the algorithm: one of the two is set.
+	// direct and u hold the weights in the layout of the algorithm; one of them is set.
 	direct, u []float32
 }
 

@@ -116,7 +116,7 @@ func TestConvAdjoint(t *testing.T) {
 	})
 }
 
-// Each entry of the gradients agrees with the float64 loops, and these with the oracle.
+// Each entry of the gradients agrees with the float64 loops, and the loops agree with the oracle.
 func TestConvBackward(t *testing.T) {
 	eachConv(t, func(t *testing.T, r *rand.Rand, s convShape, algo Algorithm) {
 		x, w, dy := random(r, s.n*s.h*s.w*s.in), random(r, 9*s.in*s.out), random(r, s.n*s.h*s.w*s.out)

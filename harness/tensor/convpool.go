@@ -2,8 +2,8 @@ package tensor
 
 import "sync"
 
-// Convolution, ReLU and 2x2 average pooling in one step, as the layers of fixed networks
-// use them. For the backward pass only one bit per value is kept.
+// This file computes convolution, ReLU and 2x2 average pooling in one step, for the layers
+// of fixed networks. It keeps only one bit per value for the backward pass.
 
 // maps holds memory for feature maps between convolution and pooling.
 var maps = sync.Pool{New: func() any { return new([]float32) }}

@@ -2,8 +2,8 @@ package tensor
 
 import "dgkip/harness/tensor/internal/kernel"
 
-// Operations on float32 matrices that compute in float64. Convex models need them for
-// their features: sums over tens of thousands of features lose digits by cancellation.
+// This file holds operations on float32 matrices that compute in float64. Convex models
+// need them, because sums over tens of thousands of features lose digits by cancellation.
 
 // wideChunk is the length of the pieces that a sum over features is cut into. Each piece
 // has eight partial sums, by the feature's number modulo eight, and the pieces are added

@@ -35,8 +35,8 @@ type InstanceNorm[F Float] struct {
 	gain, shift []F
 	ones, zeros []F
 
-	// One value per image and channel: r, r', a, b, and the image's shares of dgain and
-	// dshift, or of their tangents.
+	// These hold one value per image and channel: r, r', a, b, and the image's shares of
+	// dgain and dshift, or of their tangents.
 	inv, invT, a, b []F
 	dgain, dshift   []F
 }

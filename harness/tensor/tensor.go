@@ -114,7 +114,7 @@ func Paths() []string {
 	return names
 }
 
-// Use selects the kernels by name. It is meant for tests and benchmarks, while no
+// Use selects the kernels by name, for tests and benchmarks. It must not be called while a
 // computation runs.
 func Use(path string) error { return kernel.Use(path) }
 
@@ -122,6 +122,6 @@ func Use(path string) error { return kernel.Use(path) }
 // this processor lacks. The fastest kernels are then in use.
 func EnvError() error { return kernel.EnvError }
 
-// Slow reports whether no vector instructions are in use, so that everything takes about
-// a hundred times as long.
+// Slow reports whether no vector instructions are in use. Everything then takes about a
+// hundred times as long.
 func Slow() bool { return Path() == "generic" }

@@ -2,8 +2,8 @@ package kernel
 
 import "dgkip/harness/fmath"
 
-// The kernels in plain Go. They define what the assembly does and run where there is no
-// assembly. Products in sums are rounded explicitly, float32(x*y), because the compiler
+// This file holds the kernels in plain Go. They define what the assembly does, and run
+// where there is no assembly. Products in sums are rounded explicitly, float32(x*y), because the compiler
 // fuses them on some processors.
 
 func tileGeneric(t *Tile) {

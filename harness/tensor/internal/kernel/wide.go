@@ -1,6 +1,6 @@
 package kernel
 
-// Kernels that read or write float32 values and compute in float64.
+// This file holds the kernels that read or write float32 values and compute in float64.
 
 // WideLanes is the number of partial sums of a sum over features. It is the same on every
 // path, and so is the result.

@@ -70,7 +70,7 @@ func (v isa) covariances() {
 	v.done()
 }
 
-// named returns the name and comment of a kernel. same: X is the same in all lanes.
+// named returns the name and comment of a kernel. If same is set, X is the same in all lanes.
 func named(name, doc string, same bool) (string, string) {
 	if same {
 		return name + "Same", name + "Same is " + name + ", X being the same in all lanes."

@@ -100,7 +100,7 @@ func (v isa) vecs(n int) []reg.VecVirtual {
 func (v isa) constant(x float32) reg.VecVirtual {
 	m, ok := constants[x]
 	if !ok {
-		// Written as bits, because avo prints a whole number without a point and the
+		// The number is written as bits, because avo prints a whole number without a point and the
 		// assembler would read an integer.
 		m = ConstData(fmt.Sprintf("const%d", len(constants)), U32(math.Float32bits(x)))
 		constants[x] = m

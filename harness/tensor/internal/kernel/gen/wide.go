@@ -64,7 +64,7 @@ func eachEight(n reg.GPVirtual, body func(k reg.GPVirtual)) {
 // reduce stores the total of the eight partial sums of an inner product.
 func (v isa) reduce(s []reg.VecVirtual, to Mem) {
 	if v.lanes == 16 {
-		// Uses whole registers, because parts of registers 16 to 31 need more than AVX512F.
+		// This uses whole registers, because parts of registers 16 to 31 need more than AVX512F.
 		t := v.vec()
 		VSHUFF64X2(U8(0x4e), s[0], s[0], t)
 		VADDPD(t, s[0], s[0])

@@ -8,8 +8,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// The transforms of Winograd's F(4x4, 3x3). Those of input and output first run over the
-// rows of a 6x6 block into scratch memory on the stack, then over its columns.
+// This file writes the transforms of Winograd's F(4x4, 3x3). The transforms of input and
+// output first run over the rows of a 6x6 block, into scratch memory on the stack, and then
+// over its columns.
 
 // winogradIn writes V = B' d B.
 func (v isa) winogradIn() {

@@ -23,7 +23,7 @@ func (o *output) covariances() {
 	o.sums()
 }
 
-// begin begins a function that runs N steps. same: X is the same in all lanes.
+// begin begins a function that runs N steps. If same is set, X is the same in all lanes.
 func (o *output) begin(name, args, doc string, same bool, ptrs ...string) {
 	if same {
 		o.text(name+"SameNeon", args, "is "+name+"Neon, X being the same in all lanes.")
