@@ -26,9 +26,13 @@
 // One such step counts as an update, so a run has iterations x outer updates. The time and
 // the operations of an update exclude the training before it.
 //
-// The loops depend on the number of images per class, as in the original: outer 1 and inner 1 for
-// one image, 10 and 50 for 10, 20 and 25 for 20, 30 and 20 for 30, 40 and 15 for 40, 50 and 10 for
-// 50 and more. In between, outer is the number of images, and inner is interpolated.
+// The loops depend on the number of images per class, as in the original:
+//
+//	images   1   10   20   30   40   50 and more
+//	outer    1   10   20   30   40   50
+//	inner    1   50   25   20   15   10
+//
+// In between, outer is the number of images, and inner is interpolated.
 package dc
 
 import (

@@ -1,5 +1,5 @@
-// Package learned distils by the loss on real images of a convex model of the set, in the features
-// of networks that are being trained on the set.
+// Package learned lowers the loss, on real images, of the convex model of the set. The features come
+// from networks that are being trained on the set.
 //
 // # The loss
 //
@@ -35,8 +35,9 @@
 // # The pool
 //
 // A pool of networks begins with random weights. Update t uses network t mod pool. Every few updates it
-// is the turn of the next network. It is trained on the current set for a few epochs, by SGD as in
-// protocol "network" before it lowers the rate, with the cross-entropy and the targets
+// is the turn of the next network. In its turn, a network is trained on the current set for a few
+// epochs, by SGD as in protocol "network" before it lowers the rate. The loss is the cross-entropy with
+// the targets
 //
 //	p = sigma(2 y / rms(y)),   rms(y) the root mean square of all labels,
 //
@@ -53,7 +54,7 @@
 // # Colours
 //
 // Networks with instance norm hardly see the mean colour of an image. The gradient in that colour is small,
-// but AdaBelief divides by its size, so that colours would drift as fast as everything else changes, and
+// but AdaBelief divides by its size. Colours would therefore drift as fast as everything else changes, and
 // networks without instance norm would learn from arbitrary colours. With class_colours, each class is
 // therefore moved to the mean colour of its training images, before the first update and after every one.
 //

@@ -139,7 +139,7 @@ func (l Learning) targets(outputs int) bool {
 }
 
 // first returns the initial label parameters q: zero for targets, -1 and +1 for gains,
-// LabelStart times that for scaled gains, and LabelStart times the class less the average over
+// -LabelStart and +LabelStart for scaled gains, and LabelStart times the class less the average over
 // classes for dual variables.
 func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
 	if l.Labels == "dual" {
@@ -183,9 +183,9 @@ func hardTargets(of []int, outputs int) tensor.Mat[float64] {
 //	gain     gains q, as published; also for labels = "fixed"
 //	dual     Theta_O's probabilities + lambda_S |Theta_O| q / sqrt(n)
 //
-// With hard targets, alpha starts near one, a hundred units, for every image that Theta_O is unsure
-// of. Labels do not get that far. Instead the image has to move until Theta_O is sure, and
-// in a large set some images never do. Dual variables start near zero, and targets follow the
+// With hard targets, alpha starts near one for every image that Theta_O is unsure of. That is a
+// hundred units, and labels do not move so far. Instead the image has to move until Theta_O is sure
+// of it, and in a large set some images never do. Dual variables start near zero, and targets follow the
 // probabilities as images move. The factor 1/sqrt(n) lets |Theta(alpha)| start near |Theta_O| for any
 // number of images.
 type units struct {
