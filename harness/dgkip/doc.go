@@ -13,8 +13,8 @@
 // dgkip-lr, dgkip-svm and dgkip-softmax lower the gap of the logistic, hinge and softmax loss.
 // AdaBelief moves images and labels. The gap starts up to a million times above its final value,
 // with gradients to match. AdaBelief divides steps by a running average of past gradients, so
-// steps stay small until the first gradients are forgotten: after 27,000 updates with a beta2 of
-// 0.999, and after 270 with 0.9. Lowering the logarithm of the gap ("log-gap") has the same
+// steps stay small until the first gradients are forgotten: after 28,000 updates with a beta2 of
+// 0.999, and after 280 with 0.9. Lowering the logarithm of the gap ("log-gap") has the same
 // effect: its gradient is the gradient of G divided by G, and its minima are the same.
 //
 // A set carries over to another loss if all its images have the same margin, because the dual
@@ -22,7 +22,7 @@
 // images can drive the margins apart.
 //
 // With labels = "scaled", labels are learned in units of lambda_S |Theta_O|. A gain y acts
-// through alpha y/lambda_S, so under its own loss a set needs gains hundreds to thousands of times
+// through alpha y/lambda_S, so under its own loss a set needs gains tens to thousands of times
 // smaller than one. Then all alpha are close to 1/2. Margins become so small that differences
 // of a few percent between the alpha determine the offset of the model, and these differences
 // change with the loss. For the hinge loss with small gains, alpha is its value at m = 0, sigma(1/T).
