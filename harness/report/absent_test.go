@@ -39,7 +39,7 @@ columns = ["slow"]
 	if heads := r.sheets[0].Heads; len(heads) != 2 {
 		t.Errorf("headings of rows: %q", heads)
 	}
-	if _, p := r.shown(r.Spec.Figures[0]); p == nil {
+	if r.figure(r.Spec.Figures[0]).picture == nil {
 		t.Error("no figure")
 	}
 	if r.Claims[0].Ours.Verdict() != Open {

@@ -65,8 +65,18 @@ func (r *Results) valuesOf(cells []*CellRuns, axis string) []string {
 
 // group is a set of cells that share the values of some axes.
 type group struct {
-	values []string
-	cells  []*CellRuns
+	axes, values []string
+	cells        []*CellRuns
+}
+
+// meet returns the cell that two groups share, nil if there is none.
+func (g group) meet(o group) *CellRuns {
+	for _, c := range g.cells {
+		if slices.Contains(o.cells, c) {
+			return c
+		}
+	}
+	return nil
 }
 
 // groups groups cells by their values on some axes, in the order of the grid.
@@ -76,7 +86,7 @@ func (r *Results) groups(cells []*CellRuns, axes []string) []group {
 		point := pointOf(c.Cell, axes)
 		i := slices.IndexFunc(out, func(g group) bool { return slices.Equal(g.values, point) })
 		if i < 0 {
-			i, out = len(out), append(out, group{values: point})
+			i, out = len(out), append(out, group{axes: axes, values: point})
 		}
 		out[i].cells = append(out[i].cells, c)
 	}

@@ -30,7 +30,7 @@ func (b *tableBuilder) explain() {
 		sentences = append(sentences, "The time to make a set covers all its iterations. It excludes the features and the reference model of the real images, which are computed once for all sets.")
 	}
 	sentences = append(sentences, b.r.ending(b.r.Cells)...)
-	b.out.Caption = b.r.selected(strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " "))
+	b.out.Caption = strings.Join(slices.DeleteFunc(sentences, func(s string) bool { return s == "" }), " ")
 	b.out.Rules, b.out.Notes = b.ranking(q), b.notes(q)
 	if len(b.lines) > 1 || slices.ContainsFunc(b.columns, func(c group) bool { return isTime(b.in(q, c).name) }) {
 		b.out.Notes = append(b.out.Notes, b.r.timeNotes(b.r.Cells)...)
@@ -101,7 +101,7 @@ func (b *tableBuilder) notes(q metric) []string {
 	}
 	for i, x := range b.r.Spec.Excluded {
 		if b.excluded[i] {
-			notes = with(notes, fmt.Sprintf("%s: left out: %s", sheet.Excluded, sentence(x.Reason)))
+			notes = with(notes, "n/a: left out: "+sentence(x.Reason))
 		}
 	}
 	return notes

@@ -11,10 +11,10 @@ import (
 // and the numbers for LaTeX all write it in their own format.
 type Cell struct {
 	Metric        metric
-	stats.Summary              // over the seeds, in the unit of the records; zero if no run has the metric
-	Seeds         []uint64     // the seeds that have the metric
-	State         sheet.State  // Value, or why there is no number
-	Marks         []sheet.Mark // warnings
+	stats.Summary             // over the seeds, in the unit of the records; zero if no run has the metric
+	Seeds         []uint64    // the seeds that have the metric
+	State         sheet.State // Value, or why there is no number
+	Mark          sheet.Mark  // a warning; zero if there is none
 }
 
 // lostMark marks values of cells in which some runs are lost.
@@ -31,10 +31,10 @@ func (r *Results) cell(c *CellRuns, metric string) Cell {
 	switch {
 	case isTime(metric):
 		if slices.ContainsFunc(c.timed(), func(run Run) bool { return !r.comparableTime(run.Record.Provenance) }) {
-			x.Marks = []sheet.Mark{timeMark}
+			x.Mark = timeMark
 		}
 	case c.lost() > 0:
-		x.Marks = []sheet.Mark{lostMark}
+		x.Mark = lostMark
 	}
 	return x
 }
@@ -61,8 +61,8 @@ func (x Cell) entry(s *sheet.Sheet, decimals int, spread string) sheet.Entry {
 	if x.HasSpread() && spread == "sd" {
 		e.Spread = x.format(x.spread(), decimals)
 	}
-	for _, m := range x.Marks {
-		s.Refer(&e, m)
+	if x.Mark != (sheet.Mark{}) {
+		s.Refer(&e, x.Mark)
 	}
 	return e
 }

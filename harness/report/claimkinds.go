@@ -125,7 +125,7 @@ func (c claimData) side(column string) int {
 		return 0
 	case slices.Contains(c.Against, column):
 		return 1
-	case len(c.Against) == 0 && !slices.Contains(c.r.tableOf().Unmarked, column):
+	case len(c.Against) == 0 && !slices.Contains(c.r.layout.t.Unmarked, column):
 		return 1
 	}
 	return -1

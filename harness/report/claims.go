@@ -113,7 +113,7 @@ func (j Judgement) counts() []string {
 func (r *Results) claimSheet() *sheet.Sheet {
 	s := claimSheet([]*Results{r})
 	if s != nil {
-		s.Name, s.Title, s.Caption = r.stem()+"-claims", r.Spec.Title+": claims", r.selected(s.Caption)
+		s.Title = r.Spec.Title + ": claims"
 	}
 	return s
 }
@@ -121,7 +121,7 @@ func (r *Results) claimSheet() *sheet.Sheet {
 // claimSheet returns the table of the claims of several experiments, or nil if there are none. Each
 // experiment appears under the part of its title before the colon.
 func claimSheet(all []*Results) *sheet.Sheet {
-	s := &sheet.Sheet{Name: "claims", Title: "Claims", Heads: []string{"Claim"}, Prose: true, Wide: []float64{0.48, 0.14, 0.14, 0.16},
+	s := &sheet.Sheet{Name: "claims", Title: "Claims", Heads: []string{"Claim"}, Wide: []float64{0.48, 0.14, 0.14, 0.16},
 		Columns: []string{"In the paper", "Published numbers", "Our records"}}
 	if len(all) > 1 {
 		s.Heads, s.Merge, s.Wide = []string{"Experiment", "Claim"}, 1, []float64{0.15, 0.38, 0.1, 0.14, 0.14}

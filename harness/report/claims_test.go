@@ -242,24 +242,6 @@ func TestPublishedWithoutNumber(t *testing.T) {
 	}
 }
 
-// A claim is not judged by times of runs that had too little of the processor.
-func TestPartlyTimedClaim(t *testing.T) {
-	const claim = "[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nkind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]\n"
-	r := made(t, small+claim, map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
-	const says = "not all taken on one idle machine"
-	if got := r.Claims[0].Ours; got.Verdict() != Holds || strings.Contains(got.evidence(), says) {
-		t.Errorf("%v: %s", got.Verdict(), got.evidence())
-	}
-	for _, c := range r.Cells {
-		for _, run := range c.done() {
-			run.Record.Provenance.CPU = 60 // of 90 seconds on two threads
-		}
-	}
-	if got := r.judgeClaims()[0].Ours; got.Verdict() != Open || !strings.Contains(got.evidence(), says) {
-		t.Errorf("%v: %s", got.Verdict(), got.evidence())
-	}
-}
-
 // Growth along an axis is from its smallest number to its largest, in any order of the grid. Columns grow
 // at most by the factor, the columns in against by more.
 func TestGrowthInAnyOrder(t *testing.T) {
@@ -275,11 +257,14 @@ func TestGrowthInAnyOrder(t *testing.T) {
 	}
 }
 
-// Only rows and series whose times come from several machines stay open.
+// Only rows and series stay open whose times come from several machines, or from runs that had too
+// little of the processor.
 func TestTimesApart(t *testing.T) {
 	text := strings.Replace(small, "ipc = [1]", "ipc = [1, 10]", 1)
-	for i, claim := range []string{`kind = "less"` + "\n" + `columns = ["fast-lr"]` + "\n" + `against = ["slow"]`,
-		`kind = "growth"` + "\n" + `axis = "ipc"` + "\n" + `factor = 1` + "\n" + `columns = ["slow", "fast-lr"]`} {
+	for claim, spoil := range map[string]func(p *store.Provenance){
+		"kind = \"less\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]":                   func(p *store.Provenance) { p.Sessions[0].Host.CPU = "another" },
+		"kind = \"growth\"\naxis = \"ipc\"\nfactor = 1\ncolumns = [\"slow\", \"fast-lr\"]": func(p *store.Provenance) { p.CPU = 60 }, // of 90 seconds on two threads
+	} {
 		r := made(t, text+"[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\nmetric = \"seconds_per_iteration\"\n"+claim+"\n",
 			map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.95, 0.95}})
 		if got := r.Claims[0].Ours; got.Open > 0 {
@@ -288,16 +273,16 @@ func TestTimesApart(t *testing.T) {
 		for _, c := range r.Cells {
 			if c.Cell.Column == "fast-lr" && c.Cell.IPC == 10 {
 				for _, run := range c.done() {
-					run.Record.Provenance.Sessions[0].Host.CPU = "another"
+					spoil(&run.Record.Provenance)
 				}
 			}
 		}
 		r.Claims = r.judgeClaims()
 		if n := r.Claims[0].Ours; n.Open != 1 || n.Holds+n.Fails != 1 || !strings.Contains(n.evidence(), "1 cannot be judged yet, as the times were not all taken") {
-			t.Errorf("%d: %+v: %s", i, n, n.evidence())
+			t.Errorf("%s: %+v: %s", claim, n, n.evidence())
 		}
 		if s := r.claimSheet(); len(s.Footnotes) != 1 || !strings.HasPrefix(s.Footnotes[0].Text, "Open, as the times were not all taken on one idle machine") {
-			t.Errorf("%d: footnotes %q", i, s.Footnotes)
+			t.Errorf("%s: footnotes %q", claim, s.Footnotes)
 		}
 	}
 }
@@ -387,7 +372,7 @@ func TestTimesOfIterations(t *testing.T) {
 			t.Errorf("%s: %v iterations of %v s, %v s an update", name, n, each, per)
 		}
 		cell := &CellRuns{Runs: []Run{{Record: c.rec}}, timedBy: &CellRuns{Runs: []Run{{Record: record(5, store.Timing{Median: 3}, nil)}}}}
-		if s, ok := cell.summary(makingSeconds); !ok || s.Mean != 3*c.iterations {
+		if s := new(Results).cell(cell, makingSeconds); s.N != 1 || s.Mean != 3*c.iterations {
 			t.Errorf("%s: %v s to make", name, s.Mean)
 		}
 	}

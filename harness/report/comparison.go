@@ -146,9 +146,6 @@ func (r *Results) compare() []Comparison {
 func (x *Comparison) judge(d float64) {
 	x.Tolerance, x.Outcome = math.NaN(), NotJudged
 	switch state := x.Runs.state(); {
-	case state == sheet.NotRun:
-		x.Outcome = "not run"
-		return
 	case state != sheet.Blank:
 		x.Outcome = Outcome(state.String())
 		return

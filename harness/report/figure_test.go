@@ -21,15 +21,15 @@ import (
 func TestFigureGoldens(t *testing.T) {
 	r := loadDemo(t)
 	for _, f := range r.Spec.Figures {
-		p, caption := r.figure(f)
-		if p == nil {
-			t.Errorf("%s: %q", f.Name, r.Problems)
+		v := r.figure(f)
+		if v.picture == nil {
+			t.Errorf("there is no figure %s", f.Name)
 			continue
 		}
-		matches(t, "figure-"+f.Name+".png", p)
+		matches(t, "figure-"+f.Name+".png", v.picture)
 		// Pictures name the classes of their lines.
-		if lines := strings.Contains(caption, "Classes from top to bottom: nought, one. Pixel values"); lines != (f.Kind == "images") {
-			t.Errorf("%s: %s", f.Name, caption)
+		if lines := strings.Contains(v.Caption, "Classes from top to bottom: nought, one. Pixel values"); lines != (f.Kind == "images") {
+			t.Errorf("%s: %s", f.Name, v.Caption)
 		}
 	}
 }
@@ -78,13 +78,11 @@ func distance(t *testing.T, a, b []byte) float64 {
 }
 
 func TestFigureProblems(t *testing.T) {
-	for text, want := range map[string]string{
-		"kind = \"curves\"\ny = [\"absent\"]":  "no record has the metrics that it shows",
-		"kind = \"scatter\"\ny = [\"absent\"]": "no record has the metrics that it shows",
-	} {
-		r := made(t, small+"[[figure]]\nname = \"f\"\n"+text+"\n", map[string][]float64{"slow": {0.9}})
-		if p, _ := r.figure(r.Spec.Figures[0]); p != nil || len(r.Problems) == 0 || !strings.Contains(r.Problems[0], want) {
-			t.Errorf("%s: %v, problems %q", text, p, r.Problems)
+	for _, kind := range []string{"curves", "scatter"} {
+		r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \""+kind+"\"\ny = [\"absent\"]\n", map[string][]float64{"slow": {0.9}})
+		drawn := new(writer).figures(r)
+		if want := []string{"figure f of demo: no record has the metrics that it shows"}; drawn != nil || !slices.Equal(r.Problems, want) {
+			t.Errorf("%s: %v, problems %q", kind, drawn, r.Problems)
 		}
 	}
 }
@@ -139,10 +137,9 @@ func TestTiles(t *testing.T) {
 // Cells that the spec does not distinguish become lines of their own.
 func TestNothingIsMerged(t *testing.T) {
 	r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"bound\"]\n", map[string][]float64{"slow": {0.9}, "fast-lr": {0.9, 0.8}})
-	p, _ := r.figure(r.Spec.Figures[0])
-	c, ok := p.(*chart.Chart)
+	c, ok := r.figure(r.Spec.Figures[0]).picture.(*chart.Chart)
 	if !ok || len(c.Rows) != 1 || len(c.Rows[0]) != 1 || len(c.Rows[0][0].Series) != 2 {
-		t.Fatalf("%+v", p)
+		t.Fatalf("%+v", c)
 	}
 	lines := c.Rows[0][0].Series
 	if lines[0].Color == lines[1].Color || lines[0].Name == lines[1].Name {
@@ -163,8 +160,7 @@ func TestColours(t *testing.T) {
 		}
 		text += "[method.mine]\nuse = \"slow\"\n[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_acc\"]\nseries = [\"method\"]\n"
 		r := made(t, text, map[string][]float64{"slow": {0.9}, "fast-lr": {0.9}, "fast-ls": {0.8}, "mine": {0.7}})
-		p, _ := r.figure(r.Spec.Figures[0])
-		c, ok := p.(*chart.Chart)
+		c, ok := r.figure(r.Spec.Figures[0]).picture.(*chart.Chart)
 		if !ok {
 			t.Fatal(r.Problems)
 		}
@@ -196,10 +192,9 @@ func TestIntervals(t *testing.T) {
 			r.traces[run.Record.Result.Key] = tr
 		}
 	}
-	p, _ := r.figure(r.Spec.Figures[0])
-	c, ok := p.(*chart.Chart)
+	c, ok := r.figure(r.Spec.Figures[0]).picture.(*chart.Chart)
 	if !ok || len(c.Rows[0][0].Series) != 2 {
-		t.Fatalf("%+v, %q", p, r.Problems)
+		t.Fatalf("%+v, %q", c, r.Problems)
 	}
 	area, line := c.Rows[0][0].Series[0], c.Rows[0][0].Series[1]
 	if area.Kind != chart.Range || len(area.Points) != 2 || area.Points[0].Low != 10 || area.Points[0].High != 50 || area.Points[1].Low != 20 || area.Points[1].High != 40 {

@@ -20,8 +20,11 @@ type output struct {
 }
 
 // write writes and removes files, until the first error.
-func (w *writer) write() {
+func (w *writer) write() error {
 	wanted, swept := map[string]bool{}, map[string]bool{}
+	failed := func(err error) error {
+		return fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
+	}
 	for _, o := range w.puts {
 		if wanted[o.name] {
 			w.leftOut = append(w.leftOut, fmt.Errorf("two experiments write %s; the file of the second is left out\nhint: rename one of them, or its figure", o.name))
@@ -30,8 +33,7 @@ func (w *writer) write() {
 		wanted[o.name] = true
 		file := filepath.Join(w.dir, o.name)
 		if err := WriteFile(file, o.content); err != nil {
-			w.fail(err)
-			return
+			return failed(err)
 		}
 		if dir := filepath.Dir(file); !swept[dir] {
 			swept[dir] = true
@@ -44,10 +46,10 @@ func (w *writer) write() {
 			continue
 		}
 		if err := os.Remove(file); err != nil {
-			w.fail(err)
-			return
+			return failed(err)
 		}
 	}
+	return nil
 }
 
 // InTheWay returns an error if another program wrote the page in a folder.

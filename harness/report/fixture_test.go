@@ -243,13 +243,20 @@ var keyed = Options{Key: func(c *experiment.Cell, seed uint64) (string, bool) {
 	return c.Identity(dataOf(c.Dataset), seed).Key(), true
 }}
 
-// stored returns a store with one record for each cell, after change has edited it.
-func stored(t testing.TB, s *experiment.Spec, change func(i int, d *store.Draft)) *store.Store {
+// emptyStore returns a store without records in a folder.
+func emptyStore(t testing.TB, dir string) *store.Store {
 	t.Helper()
-	st := store.Open(filepath.Join(t.TempDir(), "results"))
+	st := store.Open(filepath.Join(dir, "results"))
 	if err := st.Prepare(); err != nil {
 		t.Fatal(err)
 	}
+	return st
+}
+
+// stored returns a store with one record for each cell, after change has edited it.
+func stored(t testing.TB, s *experiment.Spec, change func(i int, d *store.Draft)) *store.Store {
+	t.Helper()
+	st := emptyStore(t, t.TempDir())
 	for i, c := range s.Cells {
 		d := recordOf(c, c.Identity(dataOf(c.Dataset), 0), 0)
 		change(i, &d)
@@ -269,10 +276,7 @@ func fill(t testing.TB, s *experiment.Spec) *store.Store {
 
 func fillAt(t testing.TB, dir string, s *experiment.Spec) *store.Store {
 	t.Helper()
-	st := store.Open(filepath.Join(dir, "results"))
-	if err := st.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	st := emptyStore(t, dir)
 	for _, c := range s.Cells {
 		for seed := range uint64(s.Seeds) {
 			id := c.Identity(dataOf(c.Dataset), seed)

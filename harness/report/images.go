@@ -57,17 +57,15 @@ func (b *figureBuilder) images() chart.Picture {
 	out := &chart.Images{}
 	columns := b.r.groups(b.cells, b.panelAxes)
 	for _, c := range columns {
-		out.Columns = append(out.Columns, sheet.Plain(b.titleOf(c, b.panelAxes)))
+		out.Columns = append(out.Columns, sheet.Plain(b.r.titleOf(c)))
 	}
 	some := false
 	for _, sg := range b.r.groups(b.cells, b.seriesAxes) {
-		row := chart.ImageRow{Name: sheet.Plain(b.titleOf(sg, b.seriesAxes))}
+		row := chart.ImageRow{Name: sheet.Plain(b.r.titleOf(sg))}
 		for _, pg := range columns {
 			var t chart.Tile
-			for _, c := range pg.cells {
-				if slices.Contains(sg.cells, c) {
-					t = b.tile(c)
-				}
+			if c := sg.meet(pg); c != nil {
+				t = b.tile(c)
 			}
 			some = some || t.Lines != nil
 			row.Tiles = append(row.Tiles, t)
@@ -104,15 +102,12 @@ func (b *figureBuilder) classes() string {
 
 // tile shows the images of a cell, or why there are none.
 func (b *figureBuilder) tile(c *CellRuns) chart.Tile {
-	switch run := c.Runs[0]; {
-	case run.Record != nil:
-		if lines := previewOf(run.Record, cmp.Or(b.f.Images, 10)); lines != nil {
-			return chart.Tile{Lines: lines}
-		}
-		return chart.Tile{Missing: "no images"}
-	case run.state() == sheet.NotRun:
-		return chart.Tile{Missing: "not run"}
-	default:
+	run := c.Runs[0]
+	if run.Record == nil {
 		return chart.Tile{Missing: run.state().String()}
 	}
+	if lines := previewOf(run.Record, cmp.Or(b.f.Images, 10)); lines != nil {
+		return chart.Tile{Lines: lines}
+	}
+	return chart.Tile{Missing: "no images"}
 }

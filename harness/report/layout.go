@@ -18,25 +18,19 @@ type tableLayout struct {
 	columns []group
 }
 
-// tableOf returns the description of the table, with its defaults.
-func (r *Results) tableOf() experiment.Table {
-	t := experiment.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}
+// newLayout finds rows and columns, and the defaults of the table's settings. An axis that the
+// spec does not place, but on which cells differ, becomes a further heading of rows, so that
+// nothing is left out silently.
+func newLayout(r *Results) tableLayout {
+	g := tableLayout{r: r, t: experiment.Table{Rows: []string{"dataset", "ipc"}, Columns: []string{"method"}, Digits: 2}}
 	if r.Spec.Table != nil {
-		t = *r.Spec.Table
+		g.t = *r.Spec.Table
 	}
-	t.Value, t.Spread = metricOr(t.Value), cmp.Or(t.Spread, "sd")
-	if t.Mark == nil && len(t.Values) == 0 {
-		t.Mark = []string{"best", "second"}
+	g.t.Value, g.t.Spread = metricOr(g.t.Value), cmp.Or(g.t.Spread, "sd")
+	if g.t.Mark == nil && len(g.t.Values) == 0 {
+		g.t.Mark = []string{"best", "second"}
 	}
-	t.Columns = r.present(t.Columns)
-	return t
-}
-
-// layout finds rows and columns. An axis that the spec does not place, but on which cells
-// differ, becomes a further heading of rows, so that nothing is left out silently.
-func (r *Results) layout() tableLayout {
-	g := tableLayout{r: r, t: r.tableOf()}
-	g.rowAxes = r.present(g.t.Rows)
+	g.t.Columns, g.rowAxes = r.present(g.t.Columns), r.present(g.t.Rows)
 	for _, a := range r.Spec.Axes {
 		if !slices.Contains(g.rowAxes, a.Name) && !slices.Contains(g.t.Columns, a.Name) && len(r.axisValues(a.Name)) > 1 {
 			g.rowAxes = append(g.rowAxes, a.Name)
@@ -44,16 +38,6 @@ func (r *Results) layout() tableLayout {
 	}
 	g.rows, g.columns = r.groups(r.Cells, g.rowAxes), r.groups(r.Cells, g.t.Columns)
 	return g
-}
-
-// at returns the cell in a row and a column, nil if there is none.
-func (g tableLayout) at(row, column group) *CellRuns {
-	for _, c := range row.cells {
-		if slices.Contains(column.cells, c) {
-			return c
-		}
-	}
-	return nil
 }
 
 // unmarked reports whether a column is not ranked.
@@ -65,7 +49,7 @@ func (g tableLayout) unmarked(column group) bool {
 // each other: they have the same protocol family, and the same values on all column axes except
 // those of methods and their settings.
 func (g tableLayout) league(row, column group, q metric) string {
-	c := g.at(row, column)
+	c := row.meet(column)
 	if c == nil {
 		return ""
 	}
@@ -83,11 +67,11 @@ func ofMethods(axis string) bool { return axis == "method" || strings.HasPrefix(
 
 // heading returns the title of a column below the headings of groups.
 func (g tableLayout) heading(column group) string {
-	at := len(g.t.Columns) - 1
-	if at < 0 {
+	titles := g.r.headsOf(column)
+	if titles == nil {
 		return ""
 	}
-	return g.r.valueTitle(g.t.Columns[at], column.values[at])
+	return titles[len(titles)-1]
 }
 
 // groups returns the headings over columns: from the spec or, if it has none, the outer axes.
@@ -103,11 +87,7 @@ func (g tableLayout) groups() []sheet.Group {
 			}
 		}
 		if len(g.t.Groups) == 0 {
-			var outer []string
-			for j, a := range g.t.Columns[:max(0, len(g.t.Columns)-1)] {
-				outer = append(outer, g.r.shortTitle(a, c.values[j]))
-			}
-			next.Title = strings.Join(outer, ", ")
+			next.Title = g.r.titleOf(group{axes: c.axes[:max(0, len(c.axes)-1)], values: c.values})
 		}
 		titled = titled || next.Title != ""
 		if n := len(out); n > 0 && out[n-1].Title == next.Title {

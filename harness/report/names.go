@@ -81,12 +81,21 @@ func (r *Results) shortTitle(axis, value string) string {
 }
 
 // headsOf returns the titles of a group's values.
-func (r *Results) headsOf(axes []string, at group) []string {
+func (r *Results) headsOf(g group) []string {
 	var out []string
-	for i, a := range axes {
-		out = append(out, r.valueTitle(a, at.values[i]))
+	for i, a := range g.axes {
+		out = append(out, r.valueTitle(a, g.values[i]))
 	}
 	return out
+}
+
+// titleOf names a group in one line.
+func (r *Results) titleOf(g group) string {
+	var words []string
+	for i, a := range g.axes {
+		words = append(words, r.shortTitle(a, g.values[i]))
+	}
+	return strings.Join(words, ", ")
 }
 
 // names reports whether an axis is part of a cell's name.
@@ -127,7 +136,7 @@ func (r *Results) ending(cells []*CellRuns) []string {
 // tables that judge the same numbers.
 func (r *Results) circumstances() string {
 	var s []string
-	if caption := r.tableOf().Caption; caption != "" {
+	if caption := r.layout.t.Caption; caption != "" {
 		s = append(s, sentence(caption))
 	}
 	return " " + strings.Join(append(s, r.ending(r.Cells)...), " ")

@@ -102,12 +102,7 @@ func (r *Results) Numbers() []Number {
 	}
 	r.largest(&out)
 	r.pairNumbers(&out)
-	axes := []string{"dataset", "ipc", "method"}
-	for _, a := range r.axes() {
-		if !slices.Contains(axes, a) && len(r.axisValues(a)) > 1 {
-			axes = append(axes, a)
-		}
-	}
+	axes := with([]string{"dataset", "ipc", "method"}, r.rowAxes()...)
 	for _, row := range r.groups(r.Cells, axes[:2]) {
 		r.bestPublished(&out, row)
 	}

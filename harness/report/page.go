@@ -29,7 +29,7 @@ type section struct {
 	ID, Title, About, Name, Profile, Progress, Selection string
 	Problems                                             []string
 	Tables                                               []titledTable
-	Figures                                              []shown
+	Figures                                              []figure
 	Methods                                              []method.Info
 	Cells                                                []cellView
 	NotRun                                               []string // names of cells without runs
@@ -46,7 +46,7 @@ type titledTable struct {
 }
 
 // section returns the section of an experiment, for a page in folder dir, with the figures drawn.
-func (r *Results) section(figures []shown, dir string) section {
+func (r *Results) section(figures []figure, dir string) section {
 	s := section{ID: r.stem(), Title: r.Spec.Title, About: r.Spec.About, Name: r.Spec.Name, Profile: r.Spec.Profile,
 		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures}
 	for i, t := range r.sheets {

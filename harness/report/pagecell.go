@@ -23,7 +23,7 @@ type cellView struct {
 	Curve                          string // accuracy along the updates, as words "update:percent"
 	Picture                        *pictureView
 	Seeds                          template.HTML
-	Failures                       []failureView
+	Runs                           []Run
 }
 
 type pictureView struct {
@@ -32,31 +32,17 @@ type pictureView struct {
 	Caption string
 }
 
-type failureView struct {
-	Seed       uint64
-	Kind, Text string
-}
-
 func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	v := cellView{ID: r.anchor(c), Name: r.placeName(c.Cell), Repeat: r.repeat(c),
 		Dataset: r.valueTitle("dataset", c.Cell.Dataset), IPC: strconv.Itoa(c.Cell.IPC),
-		Method: sheet.Plain(r.valueTitle("method", c.Cell.Column)), Protocol: c.Cell.Protocol.Info().Title}
+		Method: sheet.Plain(r.valueTitle("method", c.Cell.Column)), Protocol: c.Cell.Protocol.Info().Title, Runs: c.Runs}
 	v.Seeds = seedTable(c, dir).HTML()
-	state := c.state()
 	metric := r.accuracyOf(c.Cell)
-	switch x := r.cell(c, metric); {
-	case x.N > 0:
+	if x := r.cell(c, metric); x.N > 0 {
 		v.Value = fmt.Sprintf("%s (%s)", percent(x.mean(), x.spread(), x.HasSpread()), c.family(metric))
 		v.Curve = r.curve(c, metric)
-	case state == sheet.NotRun:
-		v.Class, v.Value = "none", "not run"
-	default:
-		v.Class, v.Value = "bad", state.String()
-	}
-	for _, run := range c.Runs {
-		if f := run.Failure; f != nil {
-			v.Failures = append(v.Failures, failureView{run.Seed, f.Kind, f.Message + "\n" + f.Stack})
-		}
+	} else {
+		v.Class, v.Value = sheet.Entry{State: x.State}.Class(), x.State.String()
 	}
 	if done := c.done(); len(done) > 0 {
 		v.Picture = pictureOf(done[0], dir)
@@ -106,8 +92,7 @@ func linkTo(dir, file string) string {
 
 // accuracyOf returns the accuracy that the table shows for a cell, by default the test accuracy.
 func (r *Results) accuracyOf(c *experiment.Cell) string {
-	t := r.tableOf()
-	if name := metricIn(t, pointOf(c, t.Columns)); isAccuracy(name) {
+	if name := metricIn(r.layout.t, pointOf(c, r.layout.t.Columns)); isAccuracy(name) {
 		return name
 	}
 	return "test_acc"

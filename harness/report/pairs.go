@@ -11,34 +11,29 @@ import (
 	"dgkip/harness/stats"
 )
 
-// pairs returns the table of differences, seed by seed. Every row compares columns with their
-// controls if the spec names controls. Otherwise it compares, in every league, the best with the
-// second, or the only ranked column with the unranked ones. The table is nil if no two columns
-// share two seeds.
-func (r *Results) pairs() *sheet.Sheet {
-	g := r.layout()
-	q := about(g.t.Value)
-	if len(g.t.Values) > 0 {
-		return nil // columns show different metrics
+// pairTable returns the table of differences, seed by seed, or nil if there are none.
+func (r *Results) pairTable() *sheet.Sheet {
+	if r.pairs == nil {
+		return nil
 	}
-	s := &sheet.Sheet{Name: r.stem() + "-pairs", Title: r.Spec.Title + ": pairs", Heads: axisTitles(g.rowAxes), Merge: len(g.rowAxes),
+	g := r.layout
+	q := about(g.t.Value)
+	s := &sheet.Sheet{Title: r.Spec.Title + ": pairs", Heads: axisTitles(g.rowAxes), Merge: len(g.rowAxes),
 		Columns: []string{"Column", "Against", "Seeds", "Difference", "95 % from", "to"}}
 	apart, ranked, families := 0, false, columnFamilies{}
-	for _, d := range g.differences(q) {
+	title := func(column group) string { return strings.Join(r.headsOf(column), ", ") }
+	for _, d := range r.pairs {
 		if math.Abs(d.Mean) > d.Half {
 			apart++
 		}
 		ranked = ranked || d.ranked
 		for _, column := range []group{d.x, d.y} {
-			families.add(g.columnTitle(column), g.at(d.row, column).family(q.name))
+			families.add(title(column), d.row.meet(column).family(q.name))
 		}
 		text := func(x float64) sheet.Entry { return sheet.Text(signed(x, g.t.Digits)) }
-		s.Rows = append(s.Rows, sheet.Row{Heads: r.headsOf(g.rowAxes, d.row), Cells: []sheet.Entry{
-			sheet.Text(g.columnTitle(d.x)), sheet.Text(g.columnTitle(d.y)), sheet.Text(strconv.Itoa(d.N)),
+		s.Rows = append(s.Rows, sheet.Row{Heads: r.headsOf(d.row), Cells: []sheet.Entry{
+			sheet.Text(title(d.x)), sheet.Text(title(d.y)), sheet.Text(strconv.Itoa(d.N)),
 			text(d.Mean), text(d.Mean - d.Half), text(d.Mean + d.Half)}})
-	}
-	if s.Rows == nil {
-		return nil
 	}
 	unit := ""
 	if q.unit == "%" {
@@ -52,13 +47,13 @@ func (r *Results) pairs() *sheet.Sheet {
 	if ranked {
 		s.Caption += " Best and second of a row were chosen by these numbers, so their difference looks larger than it is."
 	}
-	s.Caption, s.Notes = r.selected(s.Caption), families.notes()
+	s.Notes = families.notes()
 	return s
 }
 
 // pairsCSV returns the numbers of the table of pairs with all digits, in the same unit.
 func (r *Results) pairsCSV() []byte {
-	g := r.layout()
+	g := r.layout
 	lines := [][]string{slices.Clone(g.rowAxes)}
 	for _, end := range []string{"", "_against"} {
 		for _, a := range g.t.Columns {
@@ -66,45 +61,46 @@ func (r *Results) pairsCSV() []byte {
 		}
 	}
 	lines[0] = append(lines[0], "metric", "n_seeds", "mean_difference", "t95_low", "t95_high")
-	q := about(g.t.Value)
-	for _, d := range g.differences(q) {
-		lines = append(lines, slices.Concat(d.row.values, d.x.values, d.y.values, []string{q.name, strconv.Itoa(d.N),
+	for _, d := range r.pairs {
+		lines = append(lines, slices.Concat(d.row.values, d.x.values, d.y.values, []string{g.t.Value, strconv.Itoa(d.N),
 			tenDigits(d.Mean), tenDigits(d.Mean - d.Half), tenDigits(d.Mean + d.Half)}))
 	}
 	return sheet.CSV(lines)
 }
 
-// difference is one column of a row minus another, over the seeds that both have.
+// difference is one column of a row minus another, over the seeds that both have, in the unit that
+// readers see.
 type difference struct {
 	row group
 	pair
 	stats.Summary
 }
 
-// differences returns the differences of all pairs that share two seeds, row by row.
-func (g tableLayout) differences(q metric) []difference {
+// differences compares columns over the seeds that both have, which are at least two. Every row
+// compares columns with their controls if the spec names controls. Otherwise it compares, in every
+// league, the best with the second, or the only ranked column with the unranked ones.
+func (g tableLayout) differences() []difference {
+	if len(g.t.Values) > 0 {
+		return nil // columns show different metrics
+	}
 	var out []difference
+	q := about(g.t.Value)
 	for _, row := range g.rows {
 		for _, p := range g.opponents(row, q) {
-			if d, ok := differ(g.at(row, p.x), g.at(row, p.y), q); ok {
-				out = append(out, difference{row, p, d})
+			x, seeds := row.meet(p.x).values(q.name)
+			y, others := row.meet(p.y).values(q.name)
+			var apart []float64
+			for i, seed := range seeds {
+				if j := slices.Index(others, seed); j >= 0 {
+					apart = append(apart, float64(x[i]*q.scale)-float64(y[j]*q.scale))
+				}
+			}
+			if len(apart) > 1 {
+				out = append(out, difference{row, p, stats.Summarise(apart)})
 			}
 		}
 	}
 	return out
-}
-
-// differ subtracts two cells seed by seed, in the unit that readers see. It returns false if
-// they have fewer than two seeds in common.
-func differ(a, b *CellRuns, q metric) (stats.Summary, bool) {
-	x, y := a.common(b, q.name)
-	if len(x) < 2 {
-		return stats.Summary{}, false
-	}
-	for i := range x {
-		x[i] = float64(x[i]*q.scale) - float64(y[i]*q.scale)
-	}
-	return stats.Summarise(x), true
 }
 
 // pair is two columns to be compared.
@@ -121,11 +117,11 @@ func (g tableLayout) opponents(row group, q metric) []pair {
 	var leagues []string
 	ranked, controls := map[string][]group{}, map[string][]group{}
 	for _, column := range g.columns {
-		c := g.at(row, column)
+		c := row.meet(column)
 		if c == nil {
 			continue
 		}
-		if _, ok := c.summary(q.name); !ok {
+		if x, _ := c.values(q.name); x == nil {
 			continue
 		}
 		league := g.league(row, column, q)
@@ -146,9 +142,7 @@ func (g tableLayout) opponents(row group, q metric) []pair {
 			}
 		case len(first) > 1 && q.better != unranked:
 			slices.SortStableFunc(first, func(x, y group) int {
-				a, _ := g.at(row, x).summary(q.name)
-				b, _ := g.at(row, y).summary(q.name)
-				return q.better.compare(a.Mean, b.Mean)
+				return q.better.compare(g.mean(row, x, q), g.mean(row, y, q))
 			})
 			out = append(out, pair{first[0], first[1], true})
 		}
@@ -156,12 +150,17 @@ func (g tableLayout) opponents(row group, q metric) []pair {
 	return out
 }
 
+func (g tableLayout) mean(row, column group, q metric) float64 {
+	x, _ := row.meet(column).values(q.name)
+	return stats.Mean(x)
+}
+
 // declared returns the pairs that the spec names.
 func (g tableLayout) declared(row group) []pair {
 	var out []pair
 	for _, x := range g.columns {
 		for _, y := range g.columns {
-			if g.controls(x, y) && g.at(row, x) != nil && g.at(row, y) != nil {
+			if g.controls(x, y) && row.meet(x) != nil && row.meet(y) != nil {
 				out = append(out, pair{x, y, false})
 			}
 		}
@@ -183,27 +182,20 @@ func (g tableLayout) controls(x, y group) bool {
 	return different == 1
 }
 
-func (g tableLayout) columnTitle(c group) string {
-	return strings.Join(g.r.headsOf(g.t.Columns, c), ", ")
-}
-
 // pairNumbers adds the differences of the table of pairs, in both directions. Missing runs may bring
 // any other pair.
 func (r *Results) pairNumbers(out *numberList) {
-	g := r.layout()
-	if len(g.t.Values) > 0 {
-		return // columns show different metrics
-	}
-	for _, d := range g.differences(about(g.t.Value)) {
+	digits := r.layout.t.Digits
+	for _, d := range r.pairs {
 		for _, one := range []difference{d, d.reversed()} {
 			place := "pair/" + strings.Join(slices.Concat(one.row.values, one.x.values, one.y.values), "/")
-			out.add(place, signed(one.Mean, g.t.Digits))
-			out.add(place+"/from", signed(one.Mean-one.Half, g.t.Digits))
-			out.add(place+"/to", signed(one.Mean+one.Half, g.t.Digits))
+			out.add(place, signed(one.Mean, digits))
+			out.add(place+"/from", signed(one.Mean-one.Half, digits))
+			out.add(place+"/to", signed(one.Mean+one.Half, digits))
 			out.add(place+"/seeds", strconv.Itoa(one.N))
 		}
 	}
-	if n, all := r.progress(); r.Spec.Seeds > 1 && n[sheet.Blank] < all {
+	if n, all := r.progress(); len(r.layout.t.Values) == 0 && r.Spec.Seeds > 1 && n[sheet.Blank] < all {
 		out.none("pair/", sheet.NotRun)
 	}
 }

@@ -121,6 +121,10 @@ type Paper struct {
 	NotRun                   int      // numbers whose runs are missing
 	Undefined                []string // names that do not exist
 	Problems                 []string
+
+	w       writer
+	names   []string            // of the experiments
+	results map[string]*Results // by name
 }
 
 // String counts what was written.
@@ -132,13 +136,13 @@ func (p *Paper) String() string {
 // figures into files of their own.
 func WritePaper(dir string, specs []*experiment.Spec, st *store.Store, uses Uses, o Options) (*Paper, error) {
 	o.Only, o.plain = experiment.Filter{}, true
-	p := &paper{out: &Paper{}, w: &writer{dir: dir}, results: map[string]*Results{}}
+	p := &Paper{w: writer{dir: dir}, results: map[string]*Results{}}
 	x := newReader(st)
 	for _, s := range specs {
 		p.results[s.Name] = x.load(s, o)
 		p.names = append(p.names, s.Name)
 	}
-	p.numbers(uses)
+	p.writeNumbers(uses)
 	for _, name := range uses.Tables {
 		p.table(name)
 	}
@@ -146,29 +150,20 @@ func WritePaper(dir string, specs []*experiment.Spec, st *store.Store, uses Uses
 		p.figure(name)
 	}
 	for _, name := range uses.Dangling {
-		p.undefined("reference", name)
+		p.lacks("reference", name)
 	}
 	for _, name := range p.names {
-		p.out.Problems = with(p.out.Problems, p.results[name].Problems...)
+		p.Problems = with(p.Problems, p.results[name].Problems...)
 	}
-	p.w.write()
-	return p.out, p.w.err
+	return p, p.w.write()
 }
 
-// paper builds a Paper.
-type paper struct {
-	out     *Paper
-	w       *writer
-	names   []string            // of the experiments
-	results map[string]*Results // by name
+func (p *Paper) lacks(what, name string) {
+	p.Undefined = append(p.Undefined, what+" "+name)
 }
 
-func (p *paper) undefined(what, name string) {
-	p.out.Undefined = append(p.out.Undefined, what+" "+name)
-}
-
-// numbers writes macros.tex.
-func (p *paper) numbers(uses Uses) {
+// writeNumbers writes macros.tex.
+func (p *Paper) writeNumbers(uses Uses) {
 	all := p.records()
 	for _, name := range p.names {
 		for _, n := range p.results[name].Numbers() {
@@ -189,13 +184,13 @@ func (p *paper) numbers(uses Uses) {
 			if near := similar(name, all); near != "" {
 				name += "; did you mean " + near + "?"
 			}
-			p.undefined("number", name)
+			p.lacks("number", name)
 			continue
 		}
-		p.out.Numbers++
+		p.Numbers++
 		text := n.latex()
 		if text == notRunLatex {
-			p.out.NotRun++
+			p.NotRun++
 		}
 		fmt.Fprintf(&b, "\\dgkipset{%s}{%s}\n", name, text)
 	}
@@ -226,7 +221,7 @@ func similar(name string, all []Number) string {
 
 // records returns numbers about the records behind the document: their count, the hours they took,
 // the number that a modified program computed, and the date and commit of the newest.
-func (p *paper) records() []Number {
+func (p *Paper) records() []Number {
 	var last *store.Record
 	wall, modified := map[string]float64{}, map[string]bool{} // by key
 	for _, name := range p.names {
@@ -264,7 +259,7 @@ func (p *paper) records() []Number {
 	return out.list
 }
 
-func (p *paper) table(name string) {
+func (p *Paper) table(name string) {
 	exp, rest := ofExperiment(name, p.names)
 	var s *sheet.Sheet
 	r := p.results[exp]
@@ -282,18 +277,18 @@ func (p *paper) table(name string) {
 		}
 	}
 	if s == nil {
-		p.undefined("table", name)
+		p.lacks("table", name)
 		return
 	}
 	if r != nil {
 		source = r.source()
 	}
-	p.out.Tables++
+	p.Tables++
 	p.w.put(name+".tex", s.Latex(source))
 }
 
 // claims returns the table of the claims of all experiments, with its source.
-func (p *paper) claims() (*sheet.Sheet, string) {
+func (p *Paper) claims() (*sheet.Sheet, string) {
 	var all []*Results
 	var sources []string
 	for _, name := range p.names {
@@ -304,7 +299,7 @@ func (p *paper) claims() (*sheet.Sheet, string) {
 	return claimSheet(all), strings.Join(sources, "; ")
 }
 
-func (p *paper) figure(name string) {
+func (p *Paper) figure(name string) {
 	exp, rest := ofExperiment(name, p.names)
 	r := p.results[exp]
 	at := -1
@@ -312,18 +307,16 @@ func (p *paper) figure(name string) {
 		at = slices.IndexFunc(r.Spec.Figures, func(f experiment.Figure) bool { return f.Name == rest })
 	}
 	if at < 0 {
-		p.undefined("figure", name)
+		p.lacks("figure", name)
 		return
 	}
-	p.out.Figures++
-	problems := r.Problems
-	v, pic := r.shown(r.Spec.Figures[at])
-	if pic == nil {
-		r.Problems = problems // the document shows that the runs are missing
+	p.Figures++
+	v := r.figure(r.Spec.Figures[at])
+	if v.picture == nil { // the document shows that the runs are missing
 		p.w.remove(name + ".pdf")
-		p.w.put(name+".tex", figureLatex(v, r.source(), fmt.Sprintf(`\fbox{\quad\rule[-3ex]{0pt}{8ex}\textit{[%s]}\quad}`, sheet.LatexText(r.nothing()))))
+		p.w.put(name+".tex", v.latex(r.source(), fmt.Sprintf(`\fbox{\quad\rule[-3ex]{0pt}{8ex}\textit{[%s]}\quad}`, sheet.LatexText(r.nothing()))))
 		return
 	}
-	p.w.put(name+".pdf", chart.Render(pic, "pdf"))
-	p.w.put(name+".tex", figureLatex(v, r.source(), v.pdf()))
+	p.w.put(name+".pdf", chart.Render(v.picture, "pdf"))
+	p.w.put(name+".tex", v.latex(r.source(), v.pdf()))
 }

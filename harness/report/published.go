@@ -21,7 +21,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 		return nil
 	}
 	rowAxes := r.rowAxes()
-	s := &sheet.Sheet{Name: r.stem() + "-reproduced", Title: r.Spec.Title + ": published and ours", Heads: append(axisTitles(rowAxes), "Metric", ""), Merge: len(rowAxes) + 1}
+	s := &sheet.Sheet{Title: r.Spec.Title + ": published and ours", Heads: append(axisTitles(rowAxes), "Metric", ""), Merge: len(rowAxes) + 1}
 	var columns, kinds []string
 	for _, v := range r.axisValues("method") {
 		if slices.ContainsFunc(r.Published, func(x Comparison) bool { return x.Runs.Cell.Column == v }) {
@@ -64,7 +64,7 @@ func (r *Results) reproduced() *sheet.Sheet {
 					s.Refer(judged, x.Reason.mark())
 				}
 			}
-			heads := append(r.headsOf(rowAxes, point), kind)
+			heads := append(r.headsOf(point), kind)
 			for i, name := range []string{"published", "ours", "difference"} {
 				if some && (i < 2 || differ) {
 					s.Rows = append(s.Rows, sheet.Row{Heads: append(slices.Clone(heads), name), Cells: lines[i]})
@@ -72,8 +72,8 @@ func (r *Results) reproduced() *sheet.Sheet {
 			}
 		}
 	}
-	s.Caption = r.selected(fmt.Sprintf("Our accuracies against the published ones (%s): %s. Accuracies are in percent with the population standard deviation over seeds, differences in percentage points. A difference is unstable if only our own spread brings it within the tolerance. A ? marks differences without a known spread. %s%s",
-		list(r.sources()), tallyOf(r.Published, Comparison.accuracy), toleranceText, r.circumstances()))
+	s.Caption = fmt.Sprintf("Our accuracies against the published ones (%s): %s. Accuracies are in percent with the population standard deviation over seeds, differences in percentage points. A difference is unstable if only our own spread brings it within the tolerance. A ? marks differences without a known spread. %s%s",
+		list(r.sources()), tallyOf(r.Published, Comparison.accuracy), toleranceText, r.circumstances())
 	s.Notes = slices.Concat(s.StateNotes(), families.notes(), r.publishedNotes())
 	return s
 }
@@ -182,28 +182,27 @@ const ownMethods = "own"
 // last tally counts all of those together.
 func tallies(all []*Results) []methodTally {
 	var out []methodTally
-	var compared []Comparison
-	var own []string
+	var titles []string // of the source's own methods
+	own := tally{}
 	for _, r := range all {
 		for _, x := range r.Published {
 			if !x.accuracy() {
 				continue
 			}
 			name := x.Runs.Cell.Column
-			if !slices.ContainsFunc(out, func(m methodTally) bool { return m.name == name }) {
-				out = append(out, methodTally{name: name, title: methodTitle(r, name)})
+			i := slices.IndexFunc(out, func(m methodTally) bool { return m.name == name })
+			if i < 0 {
+				i, out = len(out), append(out, methodTally{name, methodTitle(r, name), tally{}})
 			}
+			out[i].tally[x.Outcome]++
 			if x.ownAccuracy() {
-				own = with(own, methodTitle(r, name))
+				own[x.Outcome]++
+				titles = with(titles, methodTitle(r, name))
 			}
 		}
-		compared = append(compared, r.Published...)
 	}
-	for i := range out {
-		out[i].tally = tallyOf(compared, func(x Comparison) bool { return x.accuracy() && x.Runs.Cell.Column == out[i].name })
-	}
-	if len(own) > 0 {
-		out = append(out, methodTally{ownMethods, "The source's own: " + list(own), tallyOf(compared, Comparison.ownAccuracy)})
+	if titles != nil {
+		out = append(out, methodTally{ownMethods, "The source's own: " + list(titles), own})
 	}
 	return out
 }

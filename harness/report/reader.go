@@ -26,14 +26,19 @@ func (x *reader) load(s *experiment.Spec, o Options) *Results {
 	if s.Times != nil {
 		r.timeBy(x.results(s.Times, o))
 	}
-	r.machine = mainMachine(r.Cells)
+	r.machine, r.layout = mainMachine(r.Cells), newLayout(r)
+	r.pairs = r.layout.differences()
 	r.warnOfFractions()
 	r.Published, r.Claims = r.compare(), r.judgeClaims()
 	if len(r.Cells) == 0 {
 		return r
 	}
 	for _, t := range tables {
-		r.sheets = append(r.sheets, t.make(r))
+		s := t.make(r)
+		if s != nil {
+			s.Name, s.Caption = r.stem()+t.name, r.selected(s.Caption)
+		}
+		r.sheets = append(r.sheets, s)
 	}
 	return r
 }
@@ -47,7 +52,7 @@ var tables = []struct {
 }{
 	{"", "", (*Results).table, (*Results).tableCSV},
 	{"-reproduced", "-comparison", (*Results).reproduced, (*Results).comparisonCSV},
-	{"-pairs", "-pairs", (*Results).pairs, (*Results).pairsCSV},
+	{"-pairs", "-pairs", (*Results).pairTable, (*Results).pairsCSV},
 	{"-claims", "-claims", (*Results).claimSheet, (*Results).claimsCSV},
 }
 

@@ -36,35 +36,36 @@ func tree(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// The same records give the same bytes, in any folder and every time.
+// The same records give the same bytes, in any folder and every time, even over an unfinished report
+// or one with missing files.
 func TestWriteIsDeterministic(t *testing.T) {
-	var first map[string]string
-	for i := range 2 {
-		st := shared(t)
-		s := parse(t, demo)
-		dir := t.TempDir()
-		if i > 0 {
-			st = fill(t, s)
-		}
+	s := parse(t, demo)
+	write := func(dir string, st *store.Store) map[string]string {
 		o, err := Write(dir, []*experiment.Spec{s}, st, keyed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(o.Problems) > 0 {
-			t.Errorf("problems %q", o.Problems)
+		if err != nil || len(o.Problems)+len(o.LeftOut) > 0 {
+			t.Fatalf("%v, problems %q, left out %v", err, o.Problems, o.LeftOut)
 		}
 		got := tree(t, dir)
 		if len(got) != len(o.Files) {
 			t.Errorf("%d files written, %d listed", len(got), len(o.Files))
 		}
-		if first == nil {
-			first = got
+		return got
+	}
+	first := write(t.TempDir(), shared(t))
+	half := t.TempDir()
+	for name, content := range first {
+		file := filepath.Join(half, name)
+		if filepath.Ext(name) == ".tex" {
 			continue
 		}
-		for _, name := range slices.Sorted(maps.Keys(first)) {
-			if got[name] != first[name] {
-				t.Errorf("%s: %s", name, firstDifference(first[name], got[name]))
-			}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, []byte(content+"\n"), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := write(half, fill(t, s))
+	for _, name := range slices.Sorted(maps.Keys(first)) {
+		if again[name] != first[name] {
+			t.Errorf("%s: %s", name, firstDifference(first[name], again[name]))
 		}
 	}
 	page := first["index.html"]
@@ -89,19 +90,19 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a", "b.txt")
 	w := &writer{dir: dir}
-	put := func(name, content string) {
-		w.put(name, []byte(content))
-		w.write()
+	put := func(name, content string) error {
 		w.puts = nil
+		w.put(name, []byte(content))
+		return w.write()
 	}
-	put("a/b.txt", "one")
+	errOne := put("a/b.txt", "one")
 	before, err := os.Stat(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put("a/b.txt", "one")
+	errAgain := put("a/b.txt", "one")
 	after, err := os.Stat(file)
-	if err != nil || !os.SameFile(before, after) {
+	if err := errors.Join(errOne, errAgain, err); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the file was replaced by the same content, %v", err)
 	}
 	killed := filepath.Join(dir, "a", ".new-ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -109,43 +110,44 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	if err := errors.Join(os.WriteFile(killed, nil, 0o666), os.Chtimes(killed, long, long)); err != nil {
 		t.Fatal(err)
 	}
-	put("a/b.txt", "two")
-	if b, _ := os.ReadFile(file); string(b) != "two" || w.err != nil {
-		t.Errorf("%q, %v", b, w.err)
+	err = put("a/b.txt", "two")
+	if b, _ := os.ReadFile(file); string(b) != "two" || err != nil {
+		t.Errorf("%q, %v", b, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "a", ".new-*")); left != nil {
 		t.Errorf("left behind: %v", left)
 	}
 	// Removing a file that does not exist needs no permission.
 	w.remove("a/b.txt/c")
-	if w.write(); w.err != nil {
-		t.Error(w.err)
+	if err := w.write(); err != nil {
+		t.Error(err)
 	}
 	// A file in place of the folder cannot be written into.
-	put("a/b.txt/c", "three")
-	if w.err == nil || !strings.Contains(w.err.Error(), "-collect") {
-		t.Errorf("error %v", w.err)
+	if err := put("a/b.txt/c", "three"); err == nil || !strings.Contains(err.Error(), "-collect") {
+		t.Errorf("error %v", err)
 	}
 }
 
-// A page of another program is not replaced.
-func TestPageOfAnotherProgram(t *testing.T) {
+// A page or a description of the folder that another program wrote is not replaced.
+func TestFilesOfAnotherProgram(t *testing.T) {
 	dir, specs := t.TempDir(), []*experiment.Spec{parse(t, demo)}
-	file := filepath.Join(dir, "index.html")
-	if err := os.WriteFile(file, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
+	page := filepath.Join(dir, wholePage)
+	for _, file := range []string{page, filepath.Join(dir, crateName)} {
+		if err := os.WriteFile(file, []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := InTheWay(dir, keyed); err == nil || !strings.Contains(err.Error(), file) {
+	if err := InTheWay(dir, keyed); err == nil || !strings.Contains(err.Error(), page) {
 		t.Errorf("before the runs %v", err)
 	}
 	out, err := Write(dir, specs, shared(t), keyed)
-	if err != nil || len(out.LeftOut) != 1 || out.Page != "" {
+	if err != nil || len(out.LeftOut) != 2 || out.Page != "" {
 		t.Errorf("left out %v, page %q, %v", out.LeftOut, out.Page, err)
 	}
-	if left := tree(t, dir); len(left) < 10 || left["index.html"] != "mine" {
-		t.Errorf("%d files, with %q", len(left), left["index.html"])
+	if left := tree(t, dir); len(left) < 10 || left[wholePage] != "mine" || left[crateName] != "mine" {
+		t.Errorf("%d files, with %q and %q", len(left), left[wholePage], left[crateName])
 	}
-	if err := os.Remove(file); err != nil {
+	if err := os.Remove(page); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Write(dir, specs, shared(t), keyed); err != nil {
@@ -179,31 +181,6 @@ func TestTwoExperimentsOfOneName(t *testing.T) {
 	}
 	if tree(t, dir)["tables/demo-claims.md"] == "" {
 		t.Error("the table of demo-claims is gone")
-	}
-}
-
-// An unfinished report, or one with missing files, is written again.
-func TestWriteOverHalf(t *testing.T) {
-	s, st, dir := parse(t, demo), shared(t), t.TempDir()
-	if _, err := Write(dir, []*experiment.Spec{s}, st, keyed); err != nil {
-		t.Fatal(err)
-	}
-	want := tree(t, dir)
-	for name := range want {
-		file := filepath.Join(dir, name)
-		err := os.WriteFile(file, []byte(want[name]+"\n"), 0o666)
-		if filepath.Ext(name) == ".tex" {
-			err = os.Remove(file)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if out, err := Write(dir, []*experiment.Spec{s}, st, keyed); err != nil || len(out.LeftOut) > 0 {
-		t.Errorf("%v, left out %v", err, out.LeftOut)
-	}
-	if !maps.Equal(tree(t, dir), want) {
-		t.Error("the files differ")
 	}
 }
 
@@ -258,10 +235,7 @@ func TestPageOfSeveral(t *testing.T) {
 // Records are found by their keys alone. A run with an unknown key counts as not run.
 func TestFinding(t *testing.T) {
 	s := parse(t, small)
-	st := store.Open(filepath.Join(t.TempDir(), "results"))
-	if err := st.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	st := emptyStore(t, t.TempDir())
 	c := s.Cells[0]
 	for _, digest := range []string{"sha256:a", "sha256:b"} {
 		data := dataOf("mnist")
@@ -278,25 +252,6 @@ func TestFinding(t *testing.T) {
 	r := Load(s, st, Options{Key: func(*experiment.Cell, uint64) (string, bool) { return "", false }})
 	if got := r.Cells[0].Runs[0]; got.state() != sheet.NotRun || len(r.Problems) > 0 {
 		t.Errorf("%+v, problems %q", got, r.Problems)
-	}
-}
-
-func TestEmptyStore(t *testing.T) {
-	s := parse(t, demo)
-	dir := t.TempDir()
-	o, err := Write(dir, []*experiment.Spec{s}, store.Open(filepath.Join(dir, "none")), keyed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(o.Problems) != len(s.Figures) {
-		t.Errorf("problems %q", o.Problems)
-	}
-	if got := o.Results[0].Failures(); got != nil {
-		t.Errorf("failures %q", got)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "tables", "demo.md"))
-	if err != nil || !bytes.Contains(b, []byte("percent: no run has been computed.")) {
-		t.Errorf("%v\n%s", err, b)
 	}
 }
 
@@ -412,8 +367,9 @@ func TestProgressCountsRuns(t *testing.T) {
 	}
 }
 
-// Files of tables and figures that have become empty are removed.
-func TestStaleFilesAreRemoved(t *testing.T) {
+// A report without records has a table that says so, and names the figures that it lacks. It
+// removes the files of tables and figures that earlier records gave.
+func TestEmptyStore(t *testing.T) {
 	s, dir := parse(t, demo), t.TempDir()
 	s.Figures = s.Figures[:1]
 	if _, err := Write(dir, []*experiment.Spec{s}, shared(t), keyed); err != nil {
@@ -427,19 +383,20 @@ func TestStaleFilesAreRemoved(t *testing.T) {
 	if len(got) != len(out.Files) || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.tex"] != "" {
 		t.Errorf("%d files, written %d: %q", len(got), len(out.Files), slices.Sorted(maps.Keys(got)))
 	}
+	if table := got["tables/demo.md"]; !strings.Contains(table, "percent: no run has been computed.") {
+		t.Error(table)
+	}
+	if failures := out.Results[0].Failures(); len(out.Problems) != 1 || failures != nil {
+		t.Errorf("problems %q, failures %q", out.Problems, failures)
+	}
 }
 
 func TestAllFailed(t *testing.T) {
-	s := parse(t, small)
-	st := store.Open(filepath.Join(t.TempDir(), "results"))
-	if err := st.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	s, st := parse(t, small), emptyStore(t, t.TempDir())
 	if err := st.Fail(store.Failure{Identity: s.Cells[0].Identity(dataOf("mnist"), 0), Kind: "panic"}); err != nil {
 		t.Fatal(err)
 	}
-	r := Load(s, st, keyed)
-	if got := r.sheets[0].Caption; !strings.Contains(got, "percent: every run has failed.") {
+	if got := Load(s, st, keyed).sheets[0].Caption; !strings.Contains(got, "percent: every run has failed.") {
 		t.Error(got)
 	}
 }

@@ -23,6 +23,8 @@ type Results struct {
 	Claims    []JudgedClaim // in the order of the experiment
 
 	options Options
+	layout  tableLayout              // of the main table
+	pairs   []difference             // row by row; none if columns show different metrics
 	machine string                   // the kind of machine that took most of the times
 	data    map[string]store.Dataset // by name
 	traces  map[string]*store.Trace  // by key
@@ -35,7 +37,6 @@ type CellRuns struct {
 	Runs []Run // one for every selected seed
 
 	timedBy *CellRuns // the cell of another experiment that gives the times; may be nil
-	timedIn string    // that experiment
 }
 
 // Run is a run of a cell, with its record or the reason why there is none.
@@ -69,7 +70,7 @@ func (r *Results) only(f experiment.Filter) []*CellRuns {
 	}
 	var out []*CellRuns
 	for _, c := range r.Cells {
-		some := &CellRuns{Cell: c.Cell, timedBy: c.timedBy, timedIn: c.timedIn}
+		some := &CellRuns{Cell: c.Cell, timedBy: c.timedBy}
 		for _, run := range c.Runs {
 			if f.Matches(c.Cell.Of(run.Seed)) {
 				some.Runs = append(some.Runs, run)
@@ -181,12 +182,11 @@ func (c *CellRuns) lost() int {
 func (c *CellRuns) state() sheet.State {
 	worst := sheet.NotRun
 	for _, r := range c.Runs {
-		switch s := r.state(); {
-		case s == sheet.Blank:
+		s := r.state()
+		if s == sheet.Blank {
 			return s
-		case s == sheet.Damaged || s == sheet.Failed && worst == sheet.NotRun:
-			worst = s
 		}
+		worst = max(worst, s)
 	}
 	return worst
 }
@@ -199,12 +199,12 @@ func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 	case secondsPerIteration, secondsPerUpdate:
 		runs = c.timed()
 	case makingSeconds:
-		each, ok := c.summary(secondsPerIteration)
-		if !ok {
+		each, _ := c.values(secondsPerIteration)
+		if each == nil {
 			return nil, nil
 		}
 		for _, r := range c.done() {
-			x, seeds = append(x, iterations(r.Record)*each.Mean), append(seeds, r.Seed)
+			x, seeds = append(x, iterations(r.Record)*stats.Mean(each)), append(seeds, r.Seed)
 		}
 		if len(x) > 0 && slices.Min(x) == slices.Max(x) { // all seeds share one timing
 			return x[:1], seeds[:1]
@@ -220,25 +220,4 @@ func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 		}
 	}
 	return x, seeds
-}
-
-// summary summarises a metric over the seeds. It returns false if no run has the metric.
-func (c *CellRuns) summary(metric string) (stats.Summary, bool) {
-	x, _ := c.values(metric)
-	if len(x) == 0 {
-		return stats.Summary{}, false
-	}
-	return stats.Summarise(x), true
-}
-
-// common returns a metric of two cells for the seeds that both have.
-func (c *CellRuns) common(o *CellRuns, metric string) (x, y []float64) {
-	a, as := c.values(metric)
-	b, bs := o.values(metric)
-	for i, seed := range as {
-		if j := slices.Index(bs, seed); j >= 0 {
-			x, y = append(x, a[i]), append(y, b[j])
-		}
-	}
-	return x, y
 }

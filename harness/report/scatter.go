@@ -18,14 +18,13 @@ func (b *figureBuilder) scatter() chart.Picture {
 	}
 	panels := b.panels(x, b.yAxis(), func(g group, title string) []chart.Series {
 		s := chart.Series{Kind: chart.Dots, Name: title}
-		s.Color, s.Variant = b.look(g.values)
+		s.Color, s.Variant = b.look(g)
 		s.Mark = b.mark(s.Color)
 		for _, c := range g.cells {
-			sx, ok1 := c.summary(name)
-			sy, ok2 := c.summary(b.f.Y[0])
-			if ok1 && ok2 && (!x.Log || sx.Mean > 0) {
-				b.over(sy.N)
-				s.Points = append(s.Points, spreadPoint(sx.Mean*about(name).scale, sy, b.f.Y[0]))
+			at, y := b.r.cell(c, name), b.r.cell(c, b.f.Y[0])
+			if at.N > 0 && y.N > 0 && (!x.Log || at.Mean > 0) {
+				b.over(y.N)
+				s.Points = append(s.Points, y.point(at.mean()))
 			}
 		}
 		if s.Points == nil {

@@ -29,12 +29,12 @@ type tableBuilder struct {
 
 // table returns the experiment's table.
 func (r *Results) table() *sheet.Sheet {
-	b := &tableBuilder{tableLayout: r.layout(), families: columnFamilies{}, excluded: map[int]bool{}}
+	b := &tableBuilder{tableLayout: r.layout, families: columnFamilies{}, excluded: map[int]bool{}}
 	b.lines = []metric{about(b.t.Value)}
 	for _, time := range b.times() {
 		b.lines = append(b.lines, about(time))
 	}
-	b.out = sheet.Sheet{Name: r.stem(), Title: r.Spec.Title, Heads: axisTitles(b.rowAxes), Merge: len(b.rowAxes), Groups: b.groups()}
+	b.out = sheet.Sheet{Title: r.Spec.Title, Heads: axisTitles(b.rowAxes), Merge: len(b.rowAxes), Groups: b.groups()}
 	if len(b.lines) > 1 {
 		b.out.Heads = append(b.out.Heads, "Metric")
 	}
@@ -87,7 +87,7 @@ func (b *tableBuilder) times() (names []string) {
 // begun reports whether some run of a row has been tried.
 func (b *tableBuilder) begun(row group) bool {
 	return slices.ContainsFunc(b.columns, func(column group) bool {
-		c := b.at(row, column)
+		c := row.meet(column)
 		return c != nil && c.state() != sheet.NotRun
 	})
 }
@@ -95,7 +95,7 @@ func (b *tableBuilder) begun(row group) bool {
 // row returns one line of the table.
 func (b *tableBuilder) row(at group, line int) sheet.Row {
 	q := b.lines[line]
-	out := sheet.Row{Heads: b.r.headsOf(b.rowAxes, at)}
+	out := sheet.Row{Heads: b.r.headsOf(at)}
 	if len(b.lines) > 1 {
 		out.Heads = append(out.Heads, shortMetric(q.name))
 	}
@@ -108,7 +108,7 @@ func (b *tableBuilder) row(at group, line int) sheet.Row {
 			continue
 		}
 		leagues[i] = b.league(at, column, b.in(q, column))
-		if mean := x.mean(); x.N > 0 && !slices.Contains(x.Marks, timeMark) {
+		if mean := x.mean(); x.N > 0 && x.Mark != timeMark {
 			means[i] = &mean
 		}
 		if e.State == sheet.NotRun || e.State == sheet.Damaged {
@@ -173,7 +173,7 @@ func places(means []*float64, leagues []string, of metric) []int {
 
 // entry returns one entry of a line, and the cell that it shows.
 func (b *tableBuilder) entry(row, column group, line int) (sheet.Entry, Cell) {
-	c := b.at(row, column)
+	c := row.meet(column)
 	if c == nil {
 		for i, x := range b.r.Spec.Excluded {
 			if x.Where.Matches(b.coordinates(row, column)) {
@@ -229,11 +229,10 @@ func (b *tableBuilder) cutShort(c *CellRuns) bool {
 // coordinates returns the value of every axis at a place in the table.
 func (b *tableBuilder) coordinates(row, column group) func(string) (string, bool) {
 	return func(axis string) (string, bool) {
-		if i := slices.Index(b.rowAxes, axis); i >= 0 {
-			return row.values[i], true
-		}
-		if i := slices.Index(b.t.Columns, axis); i >= 0 {
-			return column.values[i], true
+		for _, g := range []group{row, column} {
+			if i := slices.Index(g.axes, axis); i >= 0 {
+				return g.values[i], true
+			}
 		}
 		if v := b.r.axisValues(axis); len(v) == 1 {
 			return v[0], true

@@ -55,10 +55,7 @@ columns = ["method"]
 func made(t *testing.T, text string, acc map[string][]float64) *Results {
 	t.Helper()
 	s := parse(t, text)
-	st := store.Open(filepath.Join(t.TempDir(), "results"))
-	if err := st.Prepare(); err != nil {
-		t.Fatal(err)
-	}
+	st := emptyStore(t, t.TempDir())
 	for _, c := range s.Cells {
 		for i, v := range acc[c.Column] {
 			id := c.Identity(dataOf(c.Dataset), uint64(i))
@@ -70,8 +67,7 @@ func made(t *testing.T, text string, acc map[string][]float64) *Results {
 			}
 		}
 	}
-	r := Load(s, st, keyed)
-	return r
+	return Load(s, st, keyed)
 }
 
 func TestPlaces(t *testing.T) {
@@ -172,49 +168,43 @@ func TestAgainstControls(t *testing.T) {
 	}
 }
 
-func TestTimesAreFlagged(t *testing.T) {
-	text := strings.Replace(small, "[table]", "[table]\ntime = true", 1)
-	s := parse(t, text)
-	st := stored(t, s, func(i int, d *store.Draft) {
-		d.Provenance.Timing.Shared = i == 1
-		if i == 0 {
-			d.Provenance.CPU = 60
-		}
-		if i == 2 {
-			d.Provenance.Timing.Hosts = 2
-			d.Provenance.Sessions[0].Host.CPU = "Another CPU"
-		}
-	})
-	r := Load(s, st, keyed)
-	table := r.sheets[0]
-	var got []string
-	for _, e := range table.Rows[1].Cells {
-		got = append(got, e.Marks)
-	}
-	if want := []string{"*", "*", "*"}; !slices.Equal(got, want) {
-		t.Errorf("marks %v, want %v", got, want)
-	}
-	if !slices.Contains(table.Notes, "Timed on: Some CPU, avx2, 2 threads.") {
-		t.Errorf("notes %q", table.Notes)
-	}
-}
-
-// Only times of the main machine are ranked.
-func TestTimesAreRankedOnOneMachine(t *testing.T) {
-	for other, want := range map[string][]int{"": {1, 2, 0}, "Another CPU": {1, 0, 2}} {
-		s := parse(t, strings.Replace(small, "[table]", "[table]\ntime = true", 1))
-		st := stored(t, s, func(i int, d *store.Draft) {
-			d.Provenance.Timing.Median, d.Provenance.Timing.Shared = []float64{0.01, 0.05, 0.2}[i], false
-			if i == 1 && other != "" {
-				d.Provenance.Sessions[0].Host.CPU = other
+// Times are marked unless they were taken on an idle machine of the main kind, and only the others
+// are ranked.
+func TestTimesThatDoNotCompare(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(i int, p *store.Provenance)
+		marks  []string
+		places []int
+	}{
+		"one machine": {func(int, *store.Provenance) {}, []string{"", "", ""}, []int{1, 2, 0}},
+		"another processor": {func(i int, p *store.Provenance) {
+			if i == 1 {
+				p.Sessions[0].Host.CPU = "Another CPU"
 			}
-		})
-		var got []int
-		for _, e := range Load(s, st, keyed).sheets[0].Rows[1].Cells {
-			got = append(got, e.Place)
+		}, []string{"", "*", ""}, []int{1, 0, 2}},
+		"none idle": {func(i int, p *store.Provenance) {
+			switch i {
+			case 0:
+				p.CPU = 60
+			case 1:
+				p.Timing.Shared = true
+			case 2:
+				p.Timing.Hosts = 2
+			}
+		}, []string{"*", "*", "*"}, []int{0, 0, 0}},
+	} {
+		s := parse(t, strings.Replace(small, "[table]", "[table]\ntime = true", 1))
+		table := Load(s, stored(t, s, func(i int, d *store.Draft) {
+			d.Provenance.Timing.Median, d.Provenance.Timing.Shared = []float64{0.01, 0.05, 0.2}[i], false
+			c.change(i, &d.Provenance)
+		}), keyed).sheets[0]
+		var marks []string
+		var places []int
+		for _, e := range table.Rows[1].Cells {
+			marks, places = append(marks, e.Marks), append(places, e.Place)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("one taken on %q: places %v, want %v", other, got, want)
+		if !slices.Equal(marks, c.marks) || !slices.Equal(places, c.places) || !slices.Contains(table.Notes, "Timed on: Some CPU, avx2, 2 threads.") {
+			t.Errorf("%s: marks %q, places %v, notes %q", name, marks, places, table.Notes)
 		}
 	}
 }
@@ -301,12 +291,12 @@ func TestTimesAreOfOneMachine(t *testing.T) {
 		{[]Run{run(9, "a", true), run(3, "b", false), run(5, "b", false)}, 4},
 		{[]Run{run(9, "a", true), run(7, "a", true), run(5, "b", true)}, 8},
 	} {
-		got, ok := (&CellRuns{Runs: c.runs}).summary(secondsPerUpdate)
-		if !ok || got.Mean != c.want {
+		got := new(Results).cell(&CellRuns{Runs: c.runs}, secondsPerUpdate)
+		if got.Mean != c.want {
 			t.Errorf("got %v, want %v", got.Mean, c.want)
 		}
 	}
-	if _, ok := (&CellRuns{Runs: []Run{run(0, "a", false)}}).summary(secondsPerUpdate); ok {
+	if x, _ := (&CellRuns{Runs: []Run{run(0, "a", false)}}).values(secondsPerUpdate); x != nil {
 		t.Error("a run without updates has a time")
 	}
 }
@@ -338,7 +328,7 @@ func TestTimesOfShortRuns(t *testing.T) {
 	}
 	r := Load(s, st, keyed)
 	of := map[string]string{}
-	for _, n := range (&paper{names: []string{"demo"}, results: map[string]*Results{"demo": r}}).records() {
+	for _, n := range (&Paper{names: []string{"demo"}, results: map[string]*Results{"demo": r}}).records() {
 		of[n.Name] = n.Text
 	}
 	if of["records/count"] != "5" || of["records/hours"] != "4" || of["records/modified"] != "2" {
@@ -406,7 +396,7 @@ func TestAccuracyOfACell(t *testing.T) {
 	r := loadDemo(t)
 	c := r.Cells[0]
 	own := r.cellView(c, "").Value
-	r.Spec.Table.Values = map[string]string{c.Cell.Column: "transfer.test_acc"}
+	r.layout.t.Values = map[string]string{c.Cell.Column: "transfer.test_acc"}
 	if other := r.cellView(c, "").Value; own == other || own[0] == '(' || other[0] == '(' {
 		t.Errorf("the cell shows %q, and for the other loss %q", own, other)
 	}

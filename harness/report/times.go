@@ -21,7 +21,7 @@ func (r *Results) timeBy(other *Results) {
 		at := r.Spec.TimesAt(c.Cell)
 		i := slices.IndexFunc(other.Cells, func(x *CellRuns) bool { return x.Cell == at })
 		if i >= 0 && other.Cells[i].ownTimes() != nil {
-			c.timedBy, c.timedIn = other.Cells[i], other.Spec.Name
+			c.timedBy = other.Cells[i]
 		}
 	}
 }
@@ -122,11 +122,13 @@ func oneIdleMachine(cells []*CellRuns) bool {
 
 // timeNotes returns notes on where the times of some cells come from.
 func (r *Results) timeNotes(cells []*CellRuns) (notes []string) {
-	source, own, some := "", false, false
+	source, own := "", false
 	for _, c := range cells {
-		runs := c.timed()
-		source, some = cmp.Or(source, c.timedIn), some || runs != nil
-		own = own || c.timedBy == nil && runs != nil
+		if c.timedBy != nil {
+			source = c.timedBy.Cell.Exp
+		} else if c.timed() != nil {
+			own = true
+		}
 	}
 	if source != "" {
 		rest := ""
@@ -135,7 +137,7 @@ func (r *Results) timeNotes(cells []*CellRuns) (notes []string) {
 		}
 		notes = append(notes, fmt.Sprintf("Times come from separate short runs (experiment %s)%s.", source, rest))
 	}
-	if some {
+	if source != "" || own {
 		notes = append(notes, "Timed on: "+sentence(r.machine))
 	}
 	return notes

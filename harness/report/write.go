@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -35,25 +34,22 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 		out.Results = append(out.Results, x.load(s, o))
 	}
 	w := &writer{dir: dir}
-	var sections []section
-	parts := make([]written, len(out.Results))
+	sections, parts := make([]section, len(out.Results)), make([]writer, len(out.Results))
 	var wg sync.WaitGroup
 	for i, r := range out.Results {
-		wg.Go(func() { parts[i] = r.write(dir) })
+		wg.Go(func() { sections[i] = parts[i].section(r, dir) })
 	}
 	wg.Wait()
 	for _, part := range parts {
 		w.puts, w.removed = append(w.puts, part.puts...), append(w.removed, part.removed...)
-		sections = append(sections, part.section)
 	}
-	if w.ours(pageName(o), pageSign) {
+	if w.putOver(pageName(o), pageSign, page(sections, o.UnderWay)) {
 		out.Page = filepath.Join(dir, pageName(o))
-		w.put(pageName(o), page(sections, o.UnderWay))
 	}
-	if pageName(o) == wholePage && w.ours(crateName, crateSign) {
-		w.put(crateName, crate(sections, w.puts))
+	if pageName(o) == wholePage {
+		w.putOver(crateName, crateSign, crate(sections, w.puts))
 	}
-	w.write()
+	err := w.write()
 	out.LeftOut = w.leftOut
 	for _, o := range w.puts {
 		out.Files = append(out.Files, filepath.Join(dir, o.name))
@@ -61,24 +57,17 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	for _, r := range out.Results {
 		out.Problems = with(out.Problems, r.Problems...)
 	}
-	return out, w.err
+	return out, err
 }
 
-// written is what an experiment contributes to the report.
-type written struct {
-	*writer
-	section section
-}
-
-// write collects the files of an experiment, and its section of the page in a folder.
-func (r *Results) write(dir string) written {
-	w := &writer{dir: dir}
-	var figures []shown
+// section collects the files of an experiment, and returns its section of the page in a folder.
+func (w *writer) section(r *Results, dir string) section {
+	var figures []figure
 	if len(r.Cells) > 0 { // otherwise the selection has none of its cells
 		w.tables(r)
 		figures = w.figures(r)
 	}
-	return written{w, r.section(figures, dir)}
+	return r.section(figures, dir)
 }
 
 func pageName(o Options) string {
@@ -90,13 +79,12 @@ func pageName(o Options) string {
 
 const wholePage = "index.html"
 
-// writer collects files, and writes them until the first error.
+// writer collects the files of a report, and writes them.
 type writer struct {
 	dir     string
 	puts    []output
 	removed []string
-	leftOut []error
-	err     error
+	leftOut []error // why files are not written
 }
 
 func (w *writer) tables(r *Results) {
@@ -116,21 +104,25 @@ func (w *writer) tables(r *Results) {
 	w.put(stem+"-runs.csv", r.runsCSV())
 }
 
-// figures collects the figures, and returns those that were drawn.
-func (w *writer) figures(r *Results) []shown {
-	var out []shown
+// figures collects the figures, and returns those that were drawn. A figure with nothing to show is
+// a problem unless a selection leaves out all of its cells.
+func (w *writer) figures(r *Results) []figure {
+	var out []figure
 	for _, f := range r.Spec.Figures {
-		v, p := r.shown(f)
+		v := r.figure(f)
 		file := "figures/" + v.Name + "."
-		if p == nil {
+		if v.picture == nil {
+			if r.options.Only.Empty() || r.only(f.Only) != nil {
+				r.problem("figure %s of %s: no record has the metrics that it shows", f.Name, r.Spec.Name)
+			}
 			for _, format := range append(slices.Clone(chart.Formats), "tex") {
 				w.remove(file + format)
 			}
 			continue
 		}
-		w.put(file+"tex", figureLatex(v, r.source(), v.pdf()))
+		w.put(file+"tex", v.latex(r.source(), v.pdf()))
 		for _, format := range chart.Formats {
-			w.put(file+format, chart.Render(p, format))
+			w.put(file+format, chart.Render(v.picture, format))
 		}
 		out = append(out, v)
 	}
@@ -142,18 +134,16 @@ func (w *writer) put(name string, content []byte) {
 	w.puts = append(w.puts, output{name, content})
 }
 
-// ours reports whether a file may be replaced, because no other program wrote it.
-func (w *writer) ours(name, sign string) bool {
-	err := foreign(filepath.Join(w.dir, name), sign)
-	if err != nil {
+// putOver adds a file to write, unless another program has written it: the file that is there lacks
+// the sign.
+func (w *writer) putOver(name, sign string, content []byte) bool {
+	if err := foreign(filepath.Join(w.dir, name), sign); err != nil {
 		w.leftOut = append(w.leftOut, err)
+		return false
 	}
-	return err == nil
+	w.put(name, content)
+	return true
 }
 
 // remove adds a file of an earlier report to remove.
 func (w *writer) remove(name string) { w.removed = append(w.removed, name) }
-
-func (w *writer) fail(err error) {
-	w.err = fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
-}

@@ -66,7 +66,7 @@ func (s *Sheet) latexFloats() [][]*Sheet {
 	rows := 0 // rows of the last float
 	for _, block := range s.Blocks() {
 		cuts := []int{len(block.Columns)}
-		if !s.Prose {
+		if s.Wide == nil {
 			cuts = block.cuts(latexLine, block.latexTitles())
 		}
 		from := 0
@@ -161,7 +161,7 @@ func (s *Sheet) latexHeadings(b *bytes.Buffer) {
 // latexTitles returns the titles of the columns. If the table would be too wide, it splits titles
 // that are wider than their column into two lines.
 func (s *Sheet) latexTitles() []string {
-	if s.Prose || len(s.cuts(latexLine, s.Columns)) == 1 {
+	if s.Wide != nil || len(s.cuts(latexLine, s.Columns)) == 1 {
 		return s.Columns
 	}
 	out := slices.Clone(s.Columns)

@@ -36,7 +36,7 @@ func (s *Sheet) Markdown() []byte {
 
 func (s *Sheet) markdownTable(b *bytes.Buffer) {
 	align := "--:"
-	if s.Prose {
+	if s.Wide != nil {
 		align = ":--"
 	}
 	var heads, rule []string

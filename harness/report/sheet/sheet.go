@@ -28,10 +28,9 @@ type Sheet struct {
 	// Merge is the number of leading columns in which equal neighbours are shown only once.
 	Merge int
 
-	// Prose means that value columns hold text instead of numbers. Wide is then the share of
-	// the line width of every column, or nil if no column is long.
-	Prose bool
-	Wide  []float64
+	// Wide is the share of the line width of every column if value columns hold text instead of
+	// numbers.
+	Wide []float64
 
 	numbers int // of footnotes that have a number
 }
@@ -80,10 +79,21 @@ const (
 	Excluded              // the experiment leaves the cell out
 )
 
-// stateTexts are the texts of entries without a value.
-var stateTexts = map[State]string{NotRun: "–", Failed: "failed", Damaged: "damaged", Excluded: "n/a"}
+// String returns the state in words.
+func (s State) String() string {
+	return [...]string{Blank: "", Value: "", NotRun: "not run", Failed: "failed", Damaged: "damaged", Excluded: "left out"}[s]
+}
 
-func (s State) String() string { return stateTexts[s] }
+// short returns the text of an entry in this state, "" if it has a value.
+func (s State) short() string {
+	switch s {
+	case NotRun:
+		return "–"
+	case Excluded:
+		return "n/a"
+	}
+	return s.String()
+}
 
 // Entry is the content of a cell.
 type Entry struct {
@@ -103,7 +113,7 @@ func Text(t string) Entry { return Entry{State: Value, Text: t} }
 // Plain returns the entry's text without its rank and marks.
 func (e Entry) Plain() string {
 	if e.State != Value {
-		return e.State.String()
+		return e.State.short()
 	}
 	s := e.Text
 	if e.Spread != "" {
@@ -150,7 +160,7 @@ func (s *Sheet) StateNotes() []string {
 		state State
 		text  string
 	}{
-		{NotRun, NotRun.String() + ": not run."},
+		{NotRun, NotRun.short() + ": not run."},
 		{Failed, "failed: all runs of this cell failed."},
 		{Damaged, "damaged: the record exists, but cannot be read."},
 	} {

@@ -89,35 +89,25 @@ func TestRowsThatLookLikeArguments(t *testing.T) {
 
 var escape = regexp.MustCompile("\x1b\\[[0-9]+m")
 
-// A table is split to the width of the terminal, and every part has the row headings.
+// A table is split to the width of the terminal, and every part has the row headings. Columns that
+// move to the next part may be too wide for that part as well.
 func TestNarrow(t *testing.T) {
-	var b bytes.Buffer
-	if err := wide().Terminal(&b, 60); err != nil {
-		t.Fatal(err)
-	}
-	for l := range strings.Lines(b.String()) {
-		if n := len([]rune(escape.ReplaceAllString(strings.TrimRight(l, "\n"), ""))); n > 60 {
-			t.Errorf("a line of %d: %q", n, l)
-		}
-	}
-	if n := strings.Count(b.String(), "Data"); n < 2 {
-		t.Errorf("%d parts:\n%s", n, &b)
-	}
-}
-
-// Columns that move to the next part may be too wide for that part as well.
-func TestNarrowGroups(t *testing.T) {
-	s := &Sheet{Heads: []string{"D"}, Groups: []Group{{"A", 1, false}, {"B", 3, false}}, Rows: []Row{{Heads: []string{"d"}}}}
+	groups := &Sheet{Heads: []string{"Data"}, Groups: []Group{{"A", 1, false}, {"B", 3, false}}, Rows: []Row{{Heads: []string{"d"}}}}
 	for _, title := range []string{"1", strings.Repeat("2", 20), strings.Repeat("3", 20), strings.Repeat("4", 20)} {
-		s.Columns, s.Rows[0].Cells = append(s.Columns, title), append(s.Rows[0].Cells, Text(""))
+		groups.Columns, groups.Rows[0].Cells = append(groups.Columns, title), append(groups.Rows[0].Cells, Text(""))
 	}
-	var b bytes.Buffer
-	if err := s.Terminal(&b, 60); err != nil {
-		t.Fatal(err)
-	}
-	for l := range strings.Lines(b.String()) {
-		if n := len([]rune(escape.ReplaceAllString(strings.TrimRight(l, "\n"), ""))); n > 60 {
-			t.Errorf("a line of %d: %q", n, l)
+	for _, s := range []*Sheet{wide(), groups} {
+		var b bytes.Buffer
+		if err := s.Terminal(&b, 60); err != nil {
+			t.Fatal(err)
+		}
+		for l := range strings.Lines(b.String()) {
+			if n := len([]rune(escape.ReplaceAllString(strings.TrimRight(l, "\n"), ""))); n > 60 {
+				t.Errorf("a line of %d: %q", n, l)
+			}
+		}
+		if n := strings.Count(b.String(), "Data"); n < 2 {
+			t.Errorf("%d parts:\n%s", n, &b)
 		}
 	}
 }

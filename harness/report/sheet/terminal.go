@@ -61,7 +61,7 @@ func paragraph(b *bytes.Buffer, s string, width int) {
 
 func (s *Sheet) draw(w io.Writer, style bool) error {
 	align := tw.AlignRight
-	if s.Prose {
+	if s.Wide != nil {
 		align = tw.AlignLeft
 	}
 	aligns := make(tw.Alignment, len(s.Heads)+len(s.Columns))
