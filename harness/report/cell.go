@@ -1,8 +1,6 @@
 package report
 
 import (
-	"slices"
-
 	"dgkip/harness/report/sheet"
 	"dgkip/harness/stats"
 )
@@ -30,7 +28,7 @@ func (r *Results) cell(c *CellRuns, metric string) Cell {
 	x.Summary, x.Seeds, x.State = stats.Summarise(values), seeds, sheet.Value
 	switch {
 	case isTime(metric):
-		if slices.ContainsFunc(c.timed(), func(run Run) bool { return !r.comparableTime(run.Record.Provenance) }) {
+		if !r.comparable(c) {
 			x.Mark = timeMark
 		}
 	case c.lost() > 0:

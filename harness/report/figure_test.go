@@ -87,6 +87,24 @@ func TestFigureProblems(t *testing.T) {
 	}
 }
 
+// A figure of times says so if they were not taken on the machine that its caption names, even if
+// they can be compared with each other.
+func TestFigureOfOtherMachine(t *testing.T) {
+	s := parse(t, small+"[[figure]]\nname = \"f\"\nkind = \"scatter\"\nx = \"seconds_per_iteration\"\ny = [\"test_acc\"]\nonly = \"method:fast-lr\"\n")
+	for cpu, says := range map[string]bool{"Some CPU": false, "Another CPU": true} {
+		st := stored(t, s, func(i int, d *store.Draft) {
+			d.Provenance.Timing.Shared = false
+			if i == 1 {
+				d.Provenance.Sessions[0].Host.CPU = cpu
+			}
+		})
+		v := Load(s, st, keyed).figure(s.Figures[0])
+		if got := strings.Contains(v.Caption, "Some times were not taken on an idle machine of that kind"); got != says || !strings.Contains(v.Caption, "Timed on: Some CPU") {
+			t.Errorf("%s: %s", cpu, v.Caption)
+		}
+	}
+}
+
 // A metric that no method of the program records is an error before anything runs, unless a record
 // has it. It is only a note if another method may record it.
 func TestMistyped(t *testing.T) {

@@ -12,7 +12,7 @@ func (b *figureBuilder) scatter() chart.Picture {
 	x := &chart.Axis{Label: axisLabel(name), Log: b.f.LogX || isTime(name)}
 	if isTime(name) {
 		b.note(b.r.timeNotes(b.cells)...)
-		if !oneIdleMachine(b.cells) {
+		if !b.r.comparable(b.cells...) {
 			b.note("Some times were not taken on an idle machine of that kind, and may not be comparable")
 		}
 	}

@@ -101,23 +101,16 @@ func mainMachine(cells []*CellRuns) string {
 	return slices.MaxFunc(kinds, func(a, b string) int { return cmp.Compare(times[a], times[b]) })
 }
 
-// comparableTime reports whether a run was timed on an idle machine of the main kind.
-func (r *Results) comparableTime(p store.Provenance) bool {
-	return idle(p) && machineOf(p) == r.machine
-}
-
-// oneIdleMachine reports whether all times of some cells can be compared with each other.
-func oneIdleMachine(cells []*CellRuns) bool {
-	kinds := map[string]bool{}
+// comparable reports whether all times of some cells were taken on an idle machine of the main kind.
+func (r *Results) comparable(cells ...*CellRuns) bool {
 	for _, c := range cells {
-		for _, r := range c.timed() {
-			if !idle(r.Record.Provenance) {
+		for _, run := range c.timed() {
+			if p := run.Record.Provenance; !idle(p) || machineOf(p) != r.machine {
 				return false
 			}
-			kinds[machineOf(r.Record.Provenance)] = true
 		}
 	}
-	return len(kinds) <= 1
+	return true
 }
 
 // timeNotes returns notes on where the times of some cells come from.
