@@ -21,9 +21,7 @@ func sortedAxes(point map[string]string) []string {
 func (r *Results) axes() []string {
 	point := map[string]string{}
 	for _, c := range r.Cells {
-		for a := range c.Cell.Point {
-			point[a] = ""
-		}
+		maps.Copy(point, c.Cell.Point)
 	}
 	return sortedAxes(point)
 }

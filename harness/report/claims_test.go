@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -230,15 +229,6 @@ func TestVerdicts(t *testing.T) {
 	b.Reset()
 	if err := TerminalVerdicts(&b, []*Results{made(t, small, nil)}, 0); err != nil || b.Len() > 0 {
 		t.Errorf("%v, got\n%s", err, &b)
-	}
-}
-
-// A run without the metric is neither missing nor out of tolerance, whatever tolerance is declared.
-func TestPublishedWithoutNumber(t *testing.T) {
-	const published = "[[published]]\nsource = \"They\"\nwhen = { ipc = 1 }\nmetric = \"absent\"\ntolerance = 1\nvalues = { slow = 3 }\n"
-	all := made(t, small+published, map[string][]float64{"slow": {0.9, 0.9}}).Published
-	if got, want := tallyOf(all, func(Comparison) bool { return true }), (tally{NotJudged: 1}); !maps.Equal(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

@@ -15,13 +15,13 @@ import (
 func (r *Results) tableMetrics() []string {
 	metrics := []string{"test_acc", secondsPerIteration}
 	t := r.layout.t
-	if t.Time || clocked(t.Value) {
+	if t.Time || isTime(t.Value) {
 		metrics = append(metrics, secondsPerUpdate)
 	}
 	if t.Making {
 		metrics = append(metrics, makingSeconds)
 	}
-	if !clocked(t.Value) {
+	if !isTime(t.Value) {
 		metrics = with([]string{t.Value}, metrics...)
 	}
 	for _, column := range slices.Sorted(maps.Keys(t.Values)) {
@@ -38,24 +38,17 @@ func (r *Results) tableCSV() []byte {
 	for _, c := range r.Cells {
 		for _, m := range r.tableMetrics() {
 			x := r.cell(c, m)
-			mean, sd, half := "", "", ""
-			if x.N > 0 {
-				mean = shortest(x.Mean)
-			}
-			if x.HasSpread() {
-				sd, half = shortest(x.SD), tenDigits(x.Half)
-			}
 			var seeds []string
 			for _, s := range x.Seeds {
 				seeds = append(seeds, strconv.FormatUint(s, 10))
 			}
 			of, shared := c, "" // the runs behind the number; shared is for times only
-			if clocked(m) {
+			if isTime(m) {
 				of = cmp.Or(c.timedBy, c)
 				shared = strconv.FormatBool(slices.ContainsFunc(c.timed(), func(run Run) bool { return run.Record.Provenance.Timing.Shared }))
 			}
-			lines = append(lines, append(pointOf(c.Cell, axes), m, of.status(x.N), strconv.Itoa(x.N), strings.Join(seeds, " "), mean, sd, half,
-				strconv.Itoa(of.lost()), strconv.Itoa(len(of.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), shared, string(c.family(m))))
+			lines = append(lines, append(pointOf(c.Cell, axes), m, of.status(x.N), strconv.Itoa(x.N), strings.Join(seeds, " "),
+				given(x.N > 0, shortest(x.Mean)), given(x.HasSpread(), shortest(x.SD)), given(x.HasSpread(), tenDigits(x.Half)), strconv.Itoa(of.lost()), strconv.Itoa(len(of.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), shared, string(c.family(m))))
 		}
 	}
 	return sheet.CSV(lines)
@@ -91,11 +84,8 @@ func (r *Results) runsCSV() []byte {
 			p := run.Record.Provenance
 			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), tenDigits(perIteration(run.Record)), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall), shortest(p.Scoring), strconv.FormatInt(p.Memory, 10), string(c.family("test_acc")))
 			for _, m := range names {
-				text := ""
-				if v, ok := run.Record.Result.Metrics[m]; ok {
-					text = shortest(v)
-				}
-				l = append(l, text)
+				v, ok := run.Record.Result.Metrics[m]
+				l = append(l, given(ok, shortest(v)))
 			}
 			lines = append(lines, l)
 		}

@@ -136,27 +136,21 @@ func numberOf(v string) float64 {
 	return x
 }
 
-// along returns a metric of cells along an axis of the grid.
+// along returns a metric of cells along an axis of the grid. Values that are no numbers count from 0.
 func (b *figureBuilder) along(cells []*CellRuns, metric string) []chart.Point {
 	var out []chart.Point
 	values := b.points(b.xAxis)
-	number := numeric(values)
-	for i, v := range values {
-		for _, c := range cells {
-			if at, _ := c.Cell.At(b.xAxis); at != v {
-				continue
-			}
-			y := b.r.cell(c, metric)
-			if y.N == 0 {
-				continue
-			}
-			x := float64(i)
-			if number {
-				x = numberOf(v)
-			}
-			b.over(y.N)
-			out = append(out, y.point(x))
+	for _, g := range b.r.groups(cells, []string{b.xAxis}) {
+		y := b.r.cell(g.cells[0], metric)
+		if y.N == 0 {
+			continue
 		}
+		x := float64(slices.Index(values, g.values[0]))
+		if numeric(values) {
+			x = numberOf(g.values[0])
+		}
+		b.over(y.N)
+		out = append(out, y.point(x))
 	}
 	return out
 }

@@ -36,6 +36,14 @@ func significant(x float64, digits int) string {
 	return strconv.FormatFloat(x, 'f', max(0, digits-1-exp), 64)
 }
 
+// given returns a field of a CSV file, which is empty if there is no number.
+func given(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
 // tenDigits formats x with at most ten digits, because machines may differ in later digits of
 // library functions.
 func tenDigits(x float64) string { return strconv.FormatFloat(x, 'g', 10, 64) }

@@ -24,11 +24,6 @@ const (
 	makingSeconds       = "making_seconds"        // of all iterations of a set
 )
 
-// clocked reports whether a metric comes from the timed runs of a cell.
-func clocked(metric string) bool {
-	return metric == secondsPerIteration || metric == secondsPerUpdate || metric == makingSeconds
-}
-
 // direction is the way in which a metric improves.
 type direction int
 
@@ -241,7 +236,8 @@ func metricOr(name string) string { return cmp.Or(name, "test_acc") }
 // isAccuracy reports whether a metric is a fraction that is shown in percent.
 func isAccuracy(metric string) bool { return about(metric).unit == "%" }
 
-// isTime reports whether a metric is a time, which depends on the machine.
+// isTime reports whether a metric is a time, which depends on the machine and comes from the timed
+// runs of a cell.
 func isTime(metric string) bool { return about(metric).unit == "s" }
 
 // metricTitle names a metric in running text.

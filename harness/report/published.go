@@ -152,12 +152,6 @@ func (r *Results) publishedNotes() []string {
 func (r *Results) comparisonCSV() []byte {
 	axes := r.axes()
 	lines := [][]string{append(slices.Clone(axes), "metric", "source", "published", "published_sd", "ours", "ours_population_sd", "n_seeds", "test_images", "difference", "tolerance", "match", "reason", "published_family", "family", "checked")}
-	given := func(is bool, text string) string {
-		if is {
-			return text
-		}
-		return ""
-	}
 	for _, x := range r.Published {
 		n, images := x.Ours.N, x.Runs.testImages()
 		lines = append(lines, append(pointOf(x.Runs.Cell, axes), x.Metric, x.Source.Source, shortest(x.Published.Mean), given(x.Published.HasSpread, shortest(x.Published.Spread)),

@@ -185,7 +185,7 @@ func (b *tableBuilder) entry(row, column group, line int) (sheet.Entry, Cell) {
 	}
 	q := b.in(b.lines[line], column)
 	x := b.r.cell(c, q.name)
-	if x.N == 0 && len(b.lines) > 1 && clocked(q.name) {
+	if x.N == 0 && len(b.lines) > 1 && isTime(q.name) {
 		return sheet.Entry{}, x // the line above says what happened
 	}
 	spread := b.t.Spread

@@ -92,9 +92,7 @@ func (w *writer) tables(r *Results) {
 	for i, t := range tables {
 		s := r.sheets[i]
 		if s == nil {
-			w.remove(stem + t.name + ".tex")
-			w.remove(stem + t.name + ".md")
-			w.remove(stem + t.numbers + ".csv")
+			w.remove(stem+t.name+".tex", stem+t.name+".md", stem+t.numbers+".csv")
 			continue
 		}
 		w.put(stem+t.name+".tex", s.Latex(r.source()))
@@ -145,5 +143,5 @@ func (w *writer) putOver(name, sign string, content []byte) bool {
 	return true
 }
 
-// remove adds a file of an earlier report to remove.
-func (w *writer) remove(name string) { w.removed = append(w.removed, name) }
+// remove adds files of an earlier report to remove.
+func (w *writer) remove(names ...string) { w.removed = append(w.removed, names...) }
