@@ -136,25 +136,19 @@ func (c claimData) about(x *CellRuns) bool {
 	return len(c.Columns) == 0 || slices.Contains(c.Columns, x.Cell.Column)
 }
 
-// contest is a row of a table, with the columns of a claim on one side and their rivals on the
-// other.
-type contest struct {
-	part
-	mine, theirs               []rival // the best first
-	mineMissing, theirsMissing int
-}
-
 // rival is a column of a row with its value.
 type rival struct {
 	name  string
 	value float64
 }
 
-// contests returns the rows in which both sides have a column.
-func (c claimData) contests(better direction) []contest {
-	var out []contest
+// contests judges every row in which both sides have a column. Judge gets the columns of the claim
+// and their rivals, the best first, and returns the two that decide, and whether the claim holds.
+// A missing value may still be any number. The verdict is open if it depends on that number.
+func (c claimData) contests(better direction, judge func(mine, theirs []rival) (own, other rival, holds bool)) []part {
+	var out []part
 	for _, m := range c.groupsBut("method") {
-		var sides [2][]rival
+		var known [2][]rival
 		var missing [2]int
 		var cells []*CellRuns
 		for _, x := range m.cells {
@@ -164,70 +158,55 @@ func (c claimData) contests(better direction) []contest {
 			}
 			cells = append(cells, x)
 			if v, ok := c.value(x, c.metric); ok {
-				sides[side] = append(sides[side], rival{c.r.valueTitle("method", x.Cell.Column), v})
+				known[side] = append(known[side], rival{c.r.valueTitle("method", x.Cell.Column), v})
 			} else if c.expected(x.Cell.Column, c.metric) {
 				missing[side]++
 			}
 		}
-		for _, s := range sides {
-			slices.SortStableFunc(s, func(a, b rival) int { return better.compare(a.value, b.value) })
-		}
-		if c.published && len(sides[0])+len(sides[1]) == 0 || len(sides[0])+missing[0] == 0 || len(sides[1])+missing[1] == 0 {
+		if c.published && len(known[0])+len(known[1]) == 0 || len(known[0])+missing[0] == 0 || len(known[1])+missing[1] == 0 {
 			continue
 		}
-		out = append(out, contest{part{where: c.r.placeName(m.cells[0].Cell, "method"), why: c.apart(cells)}, sides[0], sides[1], missing[0], missing[1]})
+		p := part{where: c.r.placeName(m.cells[0].Cell, "method"), why: c.apart(cells)}
+		if p.why == "" && better != unranked && len(known[0]) > 0 && len(known[1]) > 0 {
+			side := func(i int, instead float64) []rival {
+				s := append(slices.Clone(known[i]), slices.Repeat([]rival{{value: instead}}, missing[i])...)
+				slices.SortStableFunc(s, func(a, b rival) int { return better.compare(a.value, b.value) })
+				return s
+			}
+			best := math.Copysign(math.MaxFloat64, float64(better))
+			_, _, certain := judge(side(0, -best), side(1, best))
+			own, other, possible := judge(side(0, best), side(1, -best))
+			switch {
+			case certain:
+				p.verdict = Holds
+			case !possible:
+				p.verdict = Fails
+				p.what = fmt.Sprintf("%s %s against %s %s", own.name, show(c.metric, own.value), other.name, show(c.metric, other.value))
+			}
+		}
+		out = append(out, p)
 	}
 	return out
-}
-
-// against writes the two values that decide a contest.
-func (c claimData) against(own, other rival) string {
-	return fmt.Sprintf("%s %s against %s %s", own.name, show(c.metric, own.value), other.name, show(c.metric, other.value))
 }
 
 // rank judges that one of Columns is among the best Top of every row.
 func rank(c claimData) []part {
-	var out []part
 	better := about(c.metric).better
-	for _, x := range c.contests(better) {
-		switch {
-		case better == unranked || len(x.mine) == 0 || x.why != "":
-		case len(x.theirs) < c.Top:
-			if x.mineMissing+x.theirsMissing == 0 {
-				x.verdict = Holds
-			}
-		default:
-			own, other := x.mine[0], x.theirs[c.Top-1]
-			x.what = c.against(own, other)
-			switch passed := better.ahead(other.value, own.value); {
-			case passed && x.mineMissing == 0:
-				x.verdict = Fails
-			case !passed && x.theirsMissing == 0:
-				x.verdict = Holds
-			}
+	return c.contests(better, func(mine, theirs []rival) (own, other rival, holds bool) {
+		if len(theirs) < c.Top {
+			return own, other, true
 		}
-		out = append(out, x.part)
-	}
-	return out
+		own, other = mine[0], theirs[c.Top-1]
+		return own, other, !better.ahead(other.value, own.value)
+	})
 }
 
 // less judges that each of Columns is lower than each of Against in every row.
 func less(c claimData) []part {
-	var out []part
-	for _, x := range c.contests(lower) {
-		if len(x.mine) > 0 && len(x.theirs) > 0 && x.why == "" {
-			own, other := x.mine[len(x.mine)-1], x.theirs[0]
-			x.what = c.against(own, other)
-			switch {
-			case !lower.ahead(own.value, other.value):
-				x.verdict = Fails
-			case x.mineMissing+x.theirsMissing == 0:
-				x.verdict = Holds
-			}
-		}
-		out = append(out, x.part)
-	}
-	return out
+	return c.contests(lower, func(mine, theirs []rival) (own, other rival, holds bool) {
+		own, other = mine[len(mine)-1], theirs[0]
+		return own, other, lower.ahead(own.value, other.value)
+	})
 }
 
 // growth judges how much the metric grows from one end of Axis to the other: by at most Factor

@@ -35,6 +35,10 @@ func TestClaims(t *testing.T) {
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", map[string][]float64{"slow": {0.9}, "fast-lr": {0.8}}, Open, "1 cannot be judged yet"}, // of two seeds
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.8, 0.8}}, Fails, "Fast-LR 80.00 % against Slow 90.00 %"},
 		{"kind = \"rank\"\ntop = 1\ncolumns = [\"fast-lr\"]", nil, Open, ""},
+		{"kind = \"rank\"\ntop = 2\ncolumns = [\"fast-lr\"]", map[string][]float64{"fast-ls": {0.9, 0.9}, "fast-lr": {0.95, 0.95}}, Holds, ""}, // without a rival
+		{"kind = \"rank\"\ntop = 2\ncolumns = [\"fast-lr\"]", map[string][]float64{"fast-ls": {0.9, 0.9}, "fast-lr": {0.8, 0.8}}, Open, ""},
+		{"kind = \"less\"\ncolumns = [\"slow\", \"fast-ls\"]\nagainst = [\"fast-lr\"]", map[string][]float64{"fast-ls": {0.9, 0.9}, "fast-lr": {0.8, 0.8}}, Fails, "Fast_LS & co 90.00 % against Fast-LR 80.00 %"},
+		{"kind = \"less\"\ncolumns = [\"slow\", \"fast-ls\"]\nagainst = [\"fast-lr\"]", map[string][]float64{"fast-ls": {0.7, 0.7}, "fast-lr": {0.8, 0.8}}, Open, ""},
 		{"kind = \"less\"\ncolumns = [\"slow\"]\nagainst = [\"fast-lr\", \"fast-ls\"]", full, Holds, ""},
 		{"kind = \"less\"\ncolumns = [\"slow\", \"fast-ls\"]\nagainst = [\"fast-lr\"]", full, Fails, "Fast_LS & co 97.00 % against Fast-LR 95.00 %"},
 		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, ""},
