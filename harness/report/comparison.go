@@ -209,7 +209,7 @@ func (c *CellRuns) testImages() int64 {
 // waits reports whether missing runs could still bring a verdict.
 func (x Comparison) waits() bool {
 	spread := !isTime(x.Metric) && (x.Published.HasSpread || x.Runs.Cell.Seeds > 1)
-	return x.Ours.N == 0 && x.family() == x.own() && !x.BuiltIn && (x.Source.Tolerance > 0 || spread)
+	return x.Ours.N == 0 && len(x.Runs.done()) < len(x.Runs.Runs) && x.family() == x.own() && !x.BuiltIn && (x.Source.Tolerance > 0 || spread)
 }
 
 // sameFamilyElsewhere reports whether the published number has the protocol family of another cell
