@@ -74,15 +74,16 @@ func (g tableLayout) heading(column group) string {
 	return titles[len(titles)-1]
 }
 
-// groups returns the headings over columns: from the spec or, if it has none, the outer axes.
+// groups returns the group of each column: from the spec or, if it has none, by the outer axes. It
+// returns nil if no group has a title.
 func (g tableLayout) groups() []sheet.Group {
 	var out []sheet.Group
 	titled := false
 	for _, c := range g.columns {
-		next := sheet.Group{N: 1}
+		var next sheet.Group
 		for _, s := range g.t.Groups {
 			if slices.ContainsFunc(c.values, func(v string) bool { return slices.Contains(s.Columns, v) }) {
-				next.Title, next.Below = s.Title, s.Below
+				next = sheet.Group{Title: s.Title, Below: s.Below}
 				break
 			}
 		}
@@ -90,11 +91,7 @@ func (g tableLayout) groups() []sheet.Group {
 			next.Title = g.r.titleOf(group{axes: c.axes[:max(0, len(c.axes)-1)], values: c.values})
 		}
 		titled = titled || next.Title != ""
-		if n := len(out); n > 0 && out[n-1].Title == next.Title {
-			out[n-1].N++
-		} else {
-			out = append(out, next)
-		}
+		out = append(out, next)
 	}
 	if !titled {
 		return nil

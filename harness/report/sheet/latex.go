@@ -128,7 +128,7 @@ func (s *Sheet) latexHeadings(b *bytes.Buffer) {
 		cells := make([]string, len(s.Heads))
 		var rules strings.Builder
 		at := len(s.Heads) + 1
-		for _, g := range s.Groups {
+		for _, g := range s.Spans() {
 			cells = append(cells, fmt.Sprintf("\\multicolumn{%d}{c}{%s}", g.N, LatexText(g.Title)))
 			if g.Title != "" {
 				fmt.Fprintf(&rules, "\\cmidrule(lr){%d-%d}", at, at+g.N-1)

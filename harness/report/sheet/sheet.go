@@ -18,7 +18,7 @@ type Sheet struct {
 	Rules   []string // what a reader has to know about the best and second of a row
 	Heads   []string // titles of the leading columns, which name the rows
 	Columns []string // titles of the value columns
-	Groups  []Group  // headings over the value columns; may be nil
+	Groups  []Group  // the group of each value column; nil if there are none
 	Rows    []Row
 	Notes   []string // shown under the table
 
@@ -53,11 +53,33 @@ func (s *Sheet) caption(best, second string) string {
 	return s.Caption + " " + strings.Join(append([]string{text}, s.Rules...), "; ") + "."
 }
 
-// Group is a heading over the next N value columns. An empty title means none.
+// Group is a heading over neighbouring columns.
 type Group struct {
+	Title string // may be empty
+	Below bool   // a new block begins with the group
+}
+
+// Span is a heading over N columns.
+type Span struct {
 	Title string
 	N     int
-	Below bool // a new block begins here
+}
+
+// Spans returns the headings over the columns.
+func (s *Sheet) Spans() []Span {
+	var out []Span
+	for i, g := range s.Groups {
+		if s.begins(i) {
+			out = append(out, Span{Title: g.Title})
+		}
+		out[len(out)-1].N++
+	}
+	return out
+}
+
+// begins reports whether a group begins at a column.
+func (s *Sheet) begins(column int) bool {
+	return column == 0 || s.Groups[column] != s.Groups[column-1]
 }
 
 // Row is a line of a table.
@@ -174,13 +196,9 @@ func (s *Sheet) StateNotes() []string {
 // slice returns the table with only the value columns [from, to).
 func (s *Sheet) slice(from, to int) *Sheet {
 	part := *s
-	part.Columns, part.Groups, part.Rows = s.Columns[from:to], nil, nil
-	at := 0
-	for _, g := range s.Groups {
-		if n := min(at+g.N, to) - max(at, from); n > 0 {
-			part.Groups = append(part.Groups, Group{g.Title, n, g.Below})
-		}
-		at += g.N
+	part.Columns, part.Rows = s.Columns[from:to], nil
+	if s.Groups != nil {
+		part.Groups = s.Groups[from:to]
 	}
 	for _, r := range s.Rows {
 		r.Cells = r.Cells[from:to]
@@ -193,12 +211,11 @@ func (s *Sheet) slice(from, to int) *Sheet {
 // its rows. A block omits rows without entries.
 func (s *Sheet) Blocks() []*Sheet {
 	var out []*Sheet
-	from, at := 0, 0
-	for _, g := range s.Groups {
-		if g.Below && at > from {
-			out, from = append(out, s.slice(from, at).filled()), at
+	from := 0
+	for i, g := range s.Groups {
+		if g.Below && s.begins(i) && i > from {
+			out, from = append(out, s.slice(from, i).filled()), i
 		}
-		at += g.N
 	}
 	if from == 0 {
 		return []*Sheet{s}
@@ -256,13 +273,9 @@ func (s *Sheet) fullTitles() []string {
 	if different := slices.Compact(slices.Sorted(slices.Values(out))); len(different) == len(out) {
 		return out
 	}
-	at := 0
-	for _, g := range s.Groups {
-		for range g.N {
-			if g.Title != "" {
-				out[at] = g.Title + ": " + out[at]
-			}
-			at++
+	for i, g := range s.Groups {
+		if g.Title != "" {
+			out[i] = g.Title + ": " + out[i]
 		}
 	}
 	return out

@@ -31,9 +31,9 @@ func TestEscapes(t *testing.T) {
 }
 
 func wide() *Sheet {
-	s := &Sheet{Title: "Wide", Heads: []string{"Data", "Size"}, Merge: 2, Groups: []Group{{"Ours", 4, false}, {"Others", 4, true}}}
-	for range 8 {
-		s.Columns = append(s.Columns, "a column")
+	s := &Sheet{Title: "Wide", Heads: []string{"Data", "Size"}, Merge: 2}
+	for i := range 8 {
+		s.Columns, s.Groups = append(s.Columns, "a column"), append(s.Groups, []Group{{"Ours", false}, {"Others", true}}[i/4])
 	}
 	for _, size := range []string{"1", "10"} {
 		r := Row{Heads: []string{"one", size}}
@@ -92,7 +92,7 @@ var escape = regexp.MustCompile("\x1b\\[[0-9]+m")
 // A table is split to the width of the terminal, and every part has the row headings. Columns that
 // move to the next part may be too wide for that part as well.
 func TestNarrow(t *testing.T) {
-	groups := &Sheet{Heads: []string{"Data"}, Groups: []Group{{"A", 1, false}, {"B", 3, false}}, Rows: []Row{{Heads: []string{"d"}}}}
+	groups := &Sheet{Heads: []string{"Data"}, Groups: []Group{{Title: "A"}, {Title: "B"}, {Title: "B"}, {Title: "B"}}, Rows: []Row{{Heads: []string{"d"}}}}
 	for _, title := range []string{"1", strings.Repeat("2", 20), strings.Repeat("3", 20), strings.Repeat("4", 20)} {
 		groups.Columns, groups.Rows[0].Cells = append(groups.Columns, title), append(groups.Rows[0].Cells, Text(""))
 	}
@@ -136,9 +136,8 @@ func TestSpans(t *testing.T) {
 func TestLatexFits(t *testing.T) {
 	s := &Sheet{Title: "T", Heads: []string{"Data"}, Merge: 1}
 	for _, g := range []string{"one", "two", "three"} {
-		s.Groups = append(s.Groups, Group{Title: g, N: 4})
 		for range 4 {
-			s.Columns = append(s.Columns, "a long heading")
+			s.Columns, s.Groups = append(s.Columns, "a long heading"), append(s.Groups, Group{Title: g})
 		}
 	}
 	for range 16 {

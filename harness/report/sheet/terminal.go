@@ -163,16 +163,10 @@ func (s *Sheet) cuts(width int, titles []string) []int {
 	for j, h := range s.Heads {
 		heads += column(h, func(r Row) string { return r.Heads[j] })
 	}
-	begins := map[int]bool{} // first columns of groups
-	at := 0
-	for _, g := range s.Groups {
-		begins[at] = g.Title != ""
-		at += g.N
-	}
 	var out []int
 	total, from, group := heads, 0, 0
 	for to := range s.Columns {
-		if begins[to] {
+		if s.Groups != nil && s.begins(to) && s.Groups[to].Title != "" {
 			group = to
 		}
 		w := column(titles[to], func(r Row) string { return r.Cells[to].terminal(false) })
