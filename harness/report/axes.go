@@ -2,28 +2,19 @@ package report
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"dgkip/harness/experiment"
 )
 
-// sortedAxes lists the axes of a point: dataset, ipc, method and model first, the rest by name.
-func sortedAxes(point map[string]string) []string {
-	axes := slices.DeleteFunc([]string{"dataset", "ipc", "method", "model"}, func(a string) bool {
-		_, has := point[a]
-		return !has
-	})
-	return with(axes, slices.Sorted(maps.Keys(point))...)
-}
-
-// axes lists the axes of all cells.
+// axes lists the axes, which all cells share: dataset, ipc, method and model first, the rest by name.
 func (r *Results) axes() []string {
-	point := map[string]string{}
-	for _, c := range r.Cells {
-		maps.Copy(point, c.Cell.Point)
+	var names []string
+	for _, a := range r.Spec.Axes {
+		names = append(names, a.Name)
 	}
-	return sortedAxes(point)
+	slices.Sort(names)
+	return with([]string{"dataset", "ipc", "method", "model"}, names...)
 }
 
 func pointOf(c *experiment.Cell, axes []string) []string {

@@ -36,12 +36,7 @@ func axisTitles(axes []string) []string {
 func (r *Results) valueTitle(axis, value string) string {
 	switch axis {
 	case "method":
-		if t := r.Spec.Titles[value]; t != "" {
-			return t
-		}
-		if m := method.New(value); m != nil { // of another experiment
-			return m.Info().Title
-		}
+		return cmp.Or(r.Spec.Titles[value], value)
 	case "dataset":
 		d := r.dataset(value)
 		t := cmp.Or(d.Title, value)
@@ -111,7 +106,7 @@ func (r *Results) rowAxes() []string {
 // placeName names a cell by its axes, except for some.
 func (r *Results) placeName(c *experiment.Cell, but ...string) string {
 	var words []string
-	for _, a := range sortedAxes(c.Point) {
+	for _, a := range r.axes() {
 		if !slices.Contains(but, a) && r.names(a) {
 			words = append(words, r.shortTitle(a, c.Point[a]))
 		}

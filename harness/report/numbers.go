@@ -260,20 +260,24 @@ func (r *Results) reached(out *numberList, c *CellRuns) {
 	}
 	for _, level := range levels {
 		place := "to-" + shortest(level) + "/"
-		updates := r.firstAt(c.done(), level/100, func(Run) float64 { return 1 })
-		// As in tables, a number never mixes the times of several machines.
-		times := r.firstAt(c.ownTimes(), level/100, func(x Run) float64 { return perUpdate(x.Record) })
-		if updates != nil && times != nil {
-			out.add(place+"updates", fromTo(updates, amount))
-			// Two digits suffice: one line of the trace changes a time by a tenth or more.
-			out.add(place+"seconds", fromTo(times, func(x float64) string { return significant(x, 2) }))
+		updates := r.firstAt(c.done(), level/100)
+		timed := c.ownTimes() // as in tables, a number never mixes the times of several machines
+		times := r.firstAt(timed, level/100)
+		if updates == nil || times == nil {
+			continue
 		}
+		for i := range times {
+			times[i] *= perUpdate(timed[i].Record)
+		}
+		out.add(place+"updates", fromTo(updates, amount))
+		// Two digits suffice: one line of the trace changes a time by a tenth or more.
+		out.add(place+"seconds", fromTo(times, func(x float64) string { return significant(x, 2) }))
 	}
 }
 
-// firstAt returns for each run the first update at which its trace reaches an accuracy, multiplied
-// by unit, or infinity if it never does. It returns nil if a trace has an accuracy only at its end.
-func (r *Results) firstAt(runs []Run, accuracy float64, unit func(Run) float64) []float64 {
+// firstAt returns for each run the first update at which its trace reaches an accuracy, or infinity
+// if it never does. It returns nil if a trace has an accuracy only at its end.
+func (r *Results) firstAt(runs []Run, accuracy float64) []float64 {
 	var out []float64
 	for _, run := range runs {
 		us, _, ys := r.line(run.Record, "update", "test_acc")
@@ -282,7 +286,7 @@ func (r *Results) firstAt(runs []Run, accuracy float64, unit func(Run) float64) 
 		}
 		at := math.Inf(1)
 		if i := slices.IndexFunc(ys, func(y float64) bool { return y >= accuracy-1e-9 }); i >= 0 {
-			at = us[i] * unit(run)
+			at = us[i]
 		}
 		out = append(out, at)
 	}

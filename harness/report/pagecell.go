@@ -70,7 +70,7 @@ func (r *Results) curve(c *CellRuns, metric string) string {
 // anchor returns the target of links to a cell on the page.
 func (r *Results) anchor(c *CellRuns) string {
 	words := []string{r.stem()}
-	for _, a := range sortedAxes(c.Cell.Point) {
+	for _, a := range r.axes() {
 		if r.names(a) {
 			words = append(words, unlinkable.ReplaceAllString(c.Cell.Point[a], "-"))
 		}

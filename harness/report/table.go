@@ -234,9 +234,6 @@ func (b *tableBuilder) coordinates(row, column group) func(string) (string, bool
 				return g.values[i], true
 			}
 		}
-		if v := b.r.axisValues(axis); len(v) == 1 {
-			return v[0], true
-		}
-		return "", false
+		return b.r.Cells[0].Cell.At(axis) // on all other axes, cells do not differ
 	}
 }
