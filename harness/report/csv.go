@@ -48,7 +48,8 @@ func (r *Results) tableCSV() []byte {
 				shared = strconv.FormatBool(slices.ContainsFunc(c.timed(), func(run Run) bool { return run.Record.Provenance.Timing.Shared }))
 			}
 			lines = append(lines, append(pointOf(c.Cell, axes), m, of.status(x.N), strconv.Itoa(x.N), strings.Join(seeds, " "),
-				given(x.N > 0, shortest(x.Mean)), given(x.HasSpread(), shortest(x.SD)), given(x.HasSpread(), tenDigits(x.Half)), strconv.Itoa(of.lost()), strconv.Itoa(len(of.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), shared, string(c.family(m))))
+				given(x.N > 0, shortest(x.Mean)), given(x.HasSpread(), shortest(x.SD)), given(x.HasSpread(), tenDigits(x.Half)),
+				strconv.Itoa(of.lost()), strconv.Itoa(len(of.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), shared, string(c.family(m))))
 		}
 	}
 	return sheet.CSV(lines)

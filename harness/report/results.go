@@ -203,8 +203,9 @@ func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 		if each == nil {
 			return nil, nil
 		}
+		mean := stats.Mean(each)
 		for _, r := range c.done() {
-			x, seeds = append(x, iterations(r.Record)*stats.Mean(each)), append(seeds, r.Seed)
+			x, seeds = append(x, iterations(r.Record)*mean), append(seeds, r.Seed)
 		}
 		if len(x) > 0 && slices.Min(x) == slices.Max(x) { // all seeds share one timing
 			return x[:1], seeds[:1]

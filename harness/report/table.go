@@ -99,17 +99,17 @@ func (b *tableBuilder) row(at group, line int) sheet.Row {
 	if len(b.lines) > 1 {
 		out.Heads = append(out.Heads, shortMetric(q.name))
 	}
-	means, leagues := make([]*float64, len(b.columns)), make([]string, len(b.columns))
+	means, leagues := make([]float64, len(b.columns)), make([]string, len(b.columns))
 	missing := map[string]bool{}
 	for i, column := range b.columns {
 		e, x := b.entry(at, column, line)
-		out.Cells = append(out.Cells, e)
+		out.Cells, means[i] = append(out.Cells, e), math.NaN()
 		if b.unmarked(column) {
 			continue
 		}
 		leagues[i] = b.league(at, column, b.in(q, column))
-		if mean := x.mean(); x.N > 0 && x.Mark != timeMark {
-			means[i] = &mean
+		if x.N > 0 && x.Mark != timeMark {
+			means[i] = x.mean()
 		}
 		if e.State == sheet.NotRun || e.State == sheet.Damaged {
 			missing[leagues[i]] = true
@@ -131,8 +131,8 @@ const timeNoise = 0.07
 // places ranks values within their leagues: 1 for the best, 2 for the second, 0 for the rest.
 // Values are compared with all digits, but times up to their noise. If two are best, none is
 // second. There are no places for a value alone in its league, nor for a metric without a
-// direction.
-func places(means []*float64, leagues []string, of metric) []int {
+// direction. A value that is NaN is missing.
+func places(means []float64, leagues []string, of metric) []int {
 	out := make([]int, len(means))
 	if of.better == unranked {
 		return out
@@ -143,16 +143,16 @@ func places(means []*float64, leagues []string, of metric) []int {
 	}
 	best := map[string]int{} // how many, by league
 	for i, m := range means {
-		if m == nil {
+		if math.IsNaN(m) {
 			continue
 		}
 		rivals, before := 0, 0
 		for j, o := range means {
-			if o == nil || i == j || leagues[i] != leagues[j] {
+			if math.IsNaN(o) || i == j || leagues[i] != leagues[j] {
 				continue
 			}
 			rivals++
-			if of.better.ahead(*o, *m) && math.Abs(*o-*m) > noise*min(*o, *m) {
+			if of.better.ahead(o, m) && math.Abs(o-m) > noise*min(o, m) {
 				before++
 			}
 		}

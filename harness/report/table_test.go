@@ -413,12 +413,8 @@ func TestRepeatWithSet(t *testing.T) {
 
 // Times within their noise are equal, and a tie for the best leaves no second.
 func TestPlacesOfTimes(t *testing.T) {
-	x := []float64{1, 1.05, 1.09, 1.3}
-	var means []*float64
-	for i := range x {
-		means = append(means, &x[i])
-	}
-	leagues := make([]string, len(x))
+	means := []float64{1, 1.05, 1.09, 1.3}
+	leagues := make([]string, len(means))
 	for name, want := range map[string][]int{secondsPerIteration: {1, 1, 0, 0}, "bound": {1, 2, 0, 0}} {
 		if got := places(means, leagues, about(name)); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", name, got, want)

@@ -14,7 +14,7 @@ import (
 
 // Chart is a grid of panels with one legend.
 type Chart struct {
-	Rows [][]Panel // of equal length, except for the last
+	Rows [][]Panel // at least one, of equal length except for the last
 }
 
 // Panel is one system of axes.
@@ -65,17 +65,10 @@ const (
 // widths and rowsHigh depend on the number of panels in a row.
 var widths, rowsHigh = [...]vg.Length{300, 400, 476}, [...]vg.Length{205, 155, 128}
 
-func (c *Chart) columns() int {
-	if len(c.Rows) == 0 {
-		return 1
-	}
-	return max(1, len(c.Rows[0]))
-}
-
 // Size implements Picture.
 func (c *Chart) Size() (w, h vg.Length) {
-	i := min(c.columns(), len(widths)) - 1
-	return widths[i], c.legend(widths[i]).height() + rowsHigh[i]*vg.Length(max(1, len(c.Rows))) + 2*margin
+	i := min(len(c.Rows[0]), len(widths)) - 1
+	return widths[i], c.legend(widths[i]).height() + rowsHigh[i]*vg.Length(len(c.Rows)) + 2*margin
 }
 
 // Paint implements Picture.
@@ -86,7 +79,7 @@ func (c *Chart) Paint(dc draw.Canvas) {
 	plots := make([][]*plot.Plot, len(c.Rows))
 	ranges := c.ranges()
 	for i, row := range c.Rows {
-		plots[i] = make([]*plot.Plot, c.columns())
+		plots[i] = make([]*plot.Plot, len(c.Rows[0]))
 		for j := range row {
 			plots[i][j] = row[j].plot(ranges)
 			below := i+1 == len(c.Rows) || j >= len(c.Rows[i+1]) || c.Rows[i+1][j].X.Label != row[j].X.Label
@@ -97,7 +90,7 @@ func (c *Chart) Paint(dc draw.Canvas) {
 	}
 	side, top, between := c.labels()
 	tiles := draw.Tiles{
-		Rows: len(plots), Cols: c.columns(), PadX: gutter, PadY: 6 + between,
+		Rows: len(plots), Cols: len(c.Rows[0]), PadX: gutter, PadY: 6 + between,
 		PadTop: margin + legend.height() + top, PadBottom: margin, PadLeft: margin + side, PadRight: margin + 4,
 	}
 	for i, row := range plot.Align(plots, tiles, dc) {

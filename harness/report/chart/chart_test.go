@@ -57,7 +57,6 @@ func TestAnyValues(t *testing.T) {
 			}
 		}
 	}
-	Render(&Chart{}, "svg")
 }
 
 func TestTicks(t *testing.T) {
