@@ -269,12 +269,7 @@ func stored(t testing.TB, s *experiment.Spec, change func(i int, d *store.Draft)
 
 // fill returns a store of invented records for a spec, whose numbers depend on the cell and the
 // seed alone. Some runs are missing, and some have failed.
-func fill(t testing.TB, s *experiment.Spec) *store.Store {
-	t.Helper()
-	return fillAt(t, t.TempDir(), s)
-}
-
-func fillAt(t testing.TB, dir string, s *experiment.Spec) *store.Store {
+func fill(t testing.TB, dir string, s *experiment.Spec) *store.Store {
 	t.Helper()
 	st := emptyStore(t, dir)
 	for _, c := range s.Cells {
@@ -383,7 +378,7 @@ var demoStore *store.Store
 func shared(t testing.TB) *store.Store {
 	t.Helper()
 	if demoStore == nil {
-		demoStore = fillAt(t, demoDir, parse(t, demo))
+		demoStore = fill(t, demoDir, parse(t, demo))
 	}
 	return demoStore
 }

@@ -62,7 +62,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	again := write(half, fill(t, s))
+	again := write(half, fill(t, t.TempDir(), s))
 	for _, name := range slices.Sorted(maps.Keys(first)) {
 		if again[name] != first[name] {
 			t.Errorf("%s: %s", name, firstDifference(first[name], again[name]))
