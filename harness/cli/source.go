@@ -52,9 +52,15 @@ func (s *source) Open(ctx context.Context, d experiment.Data) (*engine.Dataset, 
 	kind := d.Preprocessing()
 	info, _ := data.Describe(d.Use) // empty for your own data
 	return &engine.Dataset{
-		Identity: experiment.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest, Characters: d.Characters},
-		Record:   store.Dataset{Title: d.Shown(), BuiltIn: set.BuiltIn, Files: names(set.Files)},
-		Sizes:    method.Sizes{Train: set.Train.Len(), Test: set.Test.Len(), Classes: len(set.Classes), H: set.H, W: set.W, C: set.Ch, Smallest: smallest(set)},
+		Known: store.Known{
+			Data:            d,
+			DatasetIdentity: experiment.DatasetIdentity{Name: set.Name, Classes: set.Classes, Preprocess: kind, Digest: "sha256:" + set.Digest, Characters: d.Characters},
+			BuiltIn:         set.BuiltIn,
+			Shape:           store.Shape{Train: set.Train.Len(), Test: set.Test.Len(), Height: set.H, Width: set.W, Channels: set.Ch},
+			Smallest:        smallest(set),
+		},
+		Title: d.Shown(),
+		Files: names(set.Files),
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
 			raw, digest := set, set.Digest
 			if raw.Train.Images == nil {

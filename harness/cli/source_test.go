@@ -41,7 +41,7 @@ func TestCharacters(t *testing.T) {
 		if train.Characters != characters {
 			t.Errorf("declared %v, loaded %v", characters, train.Characters)
 		}
-		digests[string(experiment.Canonical(set.Identity))] = true
+		digests[string(experiment.Canonical(set.DatasetIdentity))] = true
 	}
 	if len(digests) != 2 {
 		t.Error("both runs have the same identity")

@@ -17,11 +17,11 @@ type Source interface {
 	Open(ctx context.Context, d experiment.Data) (*Dataset, error)
 }
 
-// Dataset is an open dataset, or the description of one from earlier runs.
+// Dataset is an open dataset, or one known from earlier runs.
 type Dataset struct {
-	Identity experiment.DatasetIdentity
-	Record   store.Dataset
-	Sizes    method.Sizes // without IPC and Model
+	store.Known
+	Title string
+	Files []string
 
 	// Load returns the normalised training and test images. Images calls it when a run needs them,
 	// and again only after release. It is nil if the dataset is not open.
@@ -83,9 +83,9 @@ func sum(images method.Images) uint64 {
 
 // Outline returns the data without images and moments, to check whether a set fits.
 func (d *Dataset) Outline() *method.Data {
-	id, s := d.Identity, d.Sizes
-	out := &method.Data{Name: id.Name, Classes: id.Classes, Prep: method.Preprocessing{Name: id.Preprocess}, Train: method.Images{H: s.H, W: s.W, C: s.C}}
-	if id.Preprocess != "standard" {
+	s := d.Shape
+	out := &method.Data{Name: d.Name, Classes: d.Classes, Prep: method.Preprocessing{Name: d.Preprocess}, Train: method.Images{H: s.Height, W: s.Width, C: s.Channels}}
+	if d.Preprocess != "standard" {
 		out.Prep.Restore = func(x []float32) []float32 { return x }
 		out.Prep.Whiten = out.Prep.Restore
 	}
@@ -99,19 +99,13 @@ func (d *Dataset) release() {
 	d.data, d.test = nil, method.Images{}
 }
 
-// known returns the description of an open dataset for later runs.
-func (d *Dataset) known(declared experiment.Data) store.Known {
-	s := d.Sizes
-	return store.Known{
-		Data: declared, DatasetIdentity: d.Identity, BuiltIn: d.Record.BuiltIn, Smallest: s.Smallest,
-		Shape: store.Shape{Train: s.Train, Test: s.Test, Height: s.H, Width: s.W, Channels: s.C},
-	}
+// sizes returns the sizes of the data, without IPC and Model.
+func (d *Dataset) sizes() method.Sizes {
+	s := d.Shape
+	return method.Sizes{Train: s.Train, Test: s.Test, Classes: len(d.Classes), H: s.Height, W: s.Width, C: s.Channels, Smallest: d.Smallest}
 }
 
-func fromKnown(k store.Known) *Dataset {
-	s := k.Shape
-	return &Dataset{
-		Identity: k.DatasetIdentity, Record: store.Dataset{BuiltIn: k.BuiltIn},
-		Sizes: method.Sizes{Train: s.Train, Test: s.Test, Classes: len(k.Classes), H: s.Height, W: s.Width, C: s.Channels, Smallest: k.Smallest},
-	}
+// record describes the dataset in the record of a run.
+func (d *Dataset) record() store.Dataset {
+	return store.Dataset{Title: d.Title, BuiltIn: d.BuiltIn, Files: d.Files, Shape: d.Shape}
 }

@@ -234,8 +234,11 @@ func (source) Open(_ context.Context, d experiment.Data) (*engine.Dataset, error
 		side = 16
 	}
 	return &engine.Dataset{
-		Sizes:    method.Sizes{Train: 12, Test: 12, Classes: 2, H: side, W: side, C: 1},
-		Identity: experiment.DatasetIdentity{Name: d.Name, Classes: []string{"upper", "lower"}, Preprocess: "standard", Digest: "sha256:" + d.Name},
+		Known: store.Known{
+			Data:            d,
+			DatasetIdentity: experiment.DatasetIdentity{Name: d.Name, Classes: []string{"upper", "lower"}, Preprocess: "standard", Digest: "sha256:" + d.Name},
+			Shape:           store.Shape{Train: 12, Test: 12, Height: side, Width: side, Channels: 1},
+		},
 		Load: func(ctx context.Context) (*method.Data, method.Images, error) {
 			loading(ctx)
 			if ctx.Err() != nil {

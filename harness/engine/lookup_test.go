@@ -29,7 +29,7 @@ func (c *counting) Open(ctx context.Context, d experiment.Data) (*engine.Dataset
 		return nil, err
 	}
 	if c.digest != "" {
-		set.Identity.Digest = c.digest
+		set.Digest = c.digest
 	}
 	load := set.Load
 	set.Load = func(ctx context.Context) (*method.Data, method.Images, error) {

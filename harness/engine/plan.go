@@ -55,7 +55,7 @@ func (r *Run) Instead(column string, m method.Method, ipc int) *Run {
 	c := *r.Cell
 	c.Column, c.IPC, c.Point = column, ipc, maps.Clone(c.Point)
 	c.Point["method"], c.Point["ipc"] = column, strconv.Itoa(ipc)
-	id := c.IdentityOf(m, r.Data.Identity, r.Seed)
+	id := c.IdentityOf(m, r.Data.DatasetIdentity, r.Seed)
 	return &Run{
 		Cell: &c, Profile: r.Profile, Seed: r.Seed,
 		Identity: id, Key: id.Key(), Data: r.Data, located: m,
@@ -78,7 +78,7 @@ func (r *Run) Name() string {
 }
 
 func (r *Run) sizes() method.Sizes {
-	s := r.Data.Sizes
+	s := r.Data.sizes()
 	s.IPC, s.Model = r.Cell.IPC, r.Cell.Net
 	return s
 }
@@ -211,30 +211,29 @@ type Lookup struct {
 // Make plans the selected runs of the experiments. The error joins the problems of all datasets.
 func (l Lookup) Make(ctx context.Context, specs []*experiment.Spec, filter experiment.Filter) (*Plan, error) {
 	sets := map[string]*Dataset{}
-	for {
-		p, err := l.plan(ctx, specs, filter, sets)
-		if err != nil || l.Need == nil {
-			return p, err
-		}
-		closed := map[string]experiment.Data{}
-		for _, r := range p.Runs {
-			if r.Data.Load == nil && l.Need(r) {
-				closed[place(r.Cell.Data)] = r.Cell.Data
-			}
-		}
-		if len(closed) == 0 {
-			return p, nil
-		}
-		var problems []error
-		for _, at := range slices.Sorted(maps.Keys(closed)) {
-			set, err := l.Source.Open(ctx, closed[at])
-			problems = append(problems, err)
-			sets[at] = set
-		}
-		if err := errors.Join(problems...); err != nil {
-			return nil, err
+	p, err := l.plan(ctx, specs, filter, sets)
+	if err != nil || l.Need == nil {
+		return p, err
+	}
+	closed := map[string]experiment.Data{}
+	for _, r := range p.Runs {
+		if r.Data.Load == nil && l.Need(r) {
+			closed[place(r.Cell.Data)] = r.Cell.Data
 		}
 	}
+	if len(closed) == 0 {
+		return p, nil
+	}
+	var problems []error
+	for _, at := range slices.Sorted(maps.Keys(closed)) {
+		set, err := l.Source.Open(ctx, closed[at])
+		problems = append(problems, err)
+		sets[at] = set
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	return l.plan(ctx, specs, filter, sets) // the data may have changed
 }
 
 // place returns a key for data and its title, unique within this process.
@@ -252,13 +251,13 @@ func (l Lookup) dataset(ctx context.Context, d experiment.Data) (*Dataset, error
 	fixed := !d.Own() && !known.BuiltIn
 	switch {
 	case ok && (l.Source == nil || fixed || l.Need == nil && !d.Own()):
-		return fromKnown(known), nil
+		return &Dataset{Known: known}, nil
 	case l.Source == nil:
 		return nil, nil
 	}
 	set, err := l.Source.Open(ctx, d)
 	if ok && l.Need == nil && errors.Is(err, fs.ErrNotExist) {
-		return fromKnown(known), nil
+		return &Dataset{Known: known}, nil
 	}
 	return set, err
 }
@@ -267,40 +266,38 @@ func (l Lookup) dataset(ctx context.Context, d experiment.Data) (*Dataset, error
 func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter experiment.Filter, sets map[string]*Dataset) (*Plan, error) {
 	p := &Plan{keys: map[cellSeed]string{}}
 	byKey := map[string]*Run{}
-	checked := map[*experiment.Cell]bool{}
-	opened := map[*Dataset]bool{}
 	var problems []error
 	for _, s := range specs {
 		for _, c := range s.Cells {
+			var seeds []uint64
 			for seed := range uint64(c.Seeds) {
-				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Trace: c.Trace}
-				if !filter.Selects(c, r.Seed) {
-					continue
+				if filter.Selects(c, seed) {
+					seeds = append(seeds, seed)
 				}
-				at := place(c.Data)
-				d, tried := sets[at]
-				if !tried {
-					var err error
-					if d, err = l.dataset(ctx, c.Data); err != nil && ctx.Err() != nil {
-						return nil, err
-					}
-					problems = append(problems, err)
-					sets[at] = d
+			}
+			if len(seeds) == 0 {
+				continue
+			}
+			at := place(c.Data)
+			d, tried := sets[at]
+			if !tried {
+				var err error
+				if d, err = l.dataset(ctx, c.Data); err != nil && ctx.Err() != nil {
+					return nil, err
 				}
-				if d == nil {
-					continue
+				problems = append(problems, err)
+				sets[at] = d
+			}
+			if d == nil {
+				continue
+			}
+			if l.Source != nil {
+				if err := c.CheckSizes(d.sizes()); err != nil {
+					problems = append(problems, unfit(s, c, "", err))
 				}
-				if d.Load != nil && !opened[d] {
-					opened[d] = true
-					p.Opened = append(p.Opened, d.known(c.Data))
-				}
-				if !checked[c] && l.Source != nil {
-					checked[c] = true
-					if err := c.CheckSizes(d.Sizes); err != nil {
-						problems = append(problems, unfit(s, c, "", err))
-					}
-				}
-				r.Data = d
+			}
+			for _, seed := range seeds {
+				r := &Run{Cell: c, Profile: s.Profile, Seed: seed, Trace: c.Trace, Data: d}
 				switch err := l.locate(r); {
 				case err == nil:
 					p.add(r, byKey)
@@ -314,6 +311,11 @@ func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter exper
 	}
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
+	}
+	for _, at := range slices.Sorted(maps.Keys(sets)) {
+		if d := sets[at]; d != nil && d.Load != nil {
+			p.Opened = append(p.Opened, d.Known)
+		}
 	}
 	slices.SortStableFunc(p.Runs, func(a, b *Run) int {
 		return cmp.Or(cmp.Compare(a.Seed, b.Seed), strings.Compare(a.Cell.Dataset, b.Cell.Dataset), strings.Compare(a.Cell.Model, b.Cell.Model))
@@ -340,7 +342,7 @@ func (l Lookup) locate(r *Run) error {
 // add adds a run, or adds its cell to the run with the same key.
 func (p *Plan) add(r *Run, byKey map[string]*Run) {
 	c := r.Cell
-	r.Identity = c.IdentityOf(r.Method(), r.Data.Identity, r.Seed)
+	r.Identity = c.IdentityOf(r.Method(), r.Data.DatasetIdentity, r.Seed)
 	r.Key = r.Identity.Key()
 	p.keys[cellSeed{c, r.Seed}] = r.Key
 	same := byKey[r.Key]

@@ -112,13 +112,11 @@ func (w *work) draft(scores *method.Scores) (store.Draft, error) {
 			d.Result.Metrics["last."+name] = v
 		}
 	}
-	record := r.Data.Record
-	record.Shape = store.Shape{Train: w.data.Train.Len(), Test: w.test.Len(), Height: w.data.Train.H, Width: w.data.Train.W, Channels: w.data.Train.C}
 	d.Provenance = store.Provenance{
 		Started: u.Started.UTC().Truncate(time.Second), Finished: time.Now().UTC().Truncate(time.Second),
 		Wall: u.Wall, CPU: u.CPU, Memory: u.Memory, Scoring: u.Scoring, Sessions: u.Past, Of: s.Of,
 		Shared:  slices.ContainsFunc(u.Past, func(one store.Session) bool { return one.Jobs > 1 }),
-		Dataset: record, Experiment: r.Cell.Exp, Profile: r.Profile, Cell: r.Cell.Point, Trace: trace,
+		Dataset: r.Data.record(), Experiment: r.Cell.Exp, Profile: r.Profile, Cell: r.Cell.Point, Trace: trace,
 		Timing: *s.Timing,
 	}
 	if s.Of == "" || s.Of == r.Key { // the run distilled the set itself
