@@ -32,20 +32,13 @@ func TestChangedImages(t *testing.T) {
 			t.Errorf("%d jobs: %d records, %v", jobs, len(keys), err)
 		}
 	}
-	for at := range 6 {
+	for update := range 6 {
 		p, s := plan(t, change), store.Open(t.TempDir())
-		ctx, cancel := context.WithCancel(context.Background())
-		hook = func(_ context.Context, update int) {
-			if update == at {
-				cancel()
-			}
-		}
 		o := options()
 		o.CheckpointEvery = time.Nanosecond
-		engine.Execute(ctx, p, s, o)
-		hook = func(context.Context, int) {}
+		interrupt(p, s, o, at(update))
 		if out, err := engine.Execute(context.Background(), p, s, o); err == nil || out.Computed > 0 {
-			t.Errorf("interrupted before update %d, a run continued with changed images: %+v, %v", at, out, err)
+			t.Errorf("interrupted before update %d, a run continued with changed images: %+v, %v", update, out, err)
 		}
 	}
 }

@@ -365,6 +365,27 @@ func TestExecute(t *testing.T) {
 	}
 }
 
+// interrupt executes a plan until stop returns true, before an update or, with -1, before a step of
+// scoring.
+func interrupt(p *engine.Plan, s *store.Store, o engine.Options, stop func(update int) bool) (engine.Outcome, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	hook = func(_ context.Context, update int) {
+		if stop(update) {
+			cancel()
+		}
+	}
+	defer func() { hook = func(context.Context, int) {} }()
+	return engine.Execute(ctx, p, s, o)
+}
+
+func at(update int) func(int) bool { return func(u int) bool { return u == update } }
+
+// after stops at the call that follows the given number of calls.
+func after(calls int) func(int) bool {
+	return func(int) bool { calls--; return calls == -1 }
+}
+
 // Interruptions do not affect the records.
 func TestInterruptAnywhere(t *testing.T) {
 	p, want := reference(t, text)
@@ -378,15 +399,7 @@ func TestInterruptAnywhere(t *testing.T) {
 			o.CheckpointEvery = time.Nanosecond
 		}
 		for rounds := 0; ; rounds++ {
-			ctx, cancel := context.WithCancel(context.Background())
-			calls := 0
-			hook = func(context.Context, int) {
-				if calls++; calls > stride {
-					cancel()
-				}
-			}
-			out, err := engine.Execute(ctx, p, s, o)
-			cancel()
+			out, err := interrupt(p, s, o, after(stride))
 			if err == nil {
 				if out.Before+out.Computed != len(p.Runs) {
 					t.Errorf("outcome %+v", out)
@@ -397,7 +410,6 @@ func TestInterruptAnywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		hook = func(context.Context, int) {}
 		if got := contents(t, p, s); !maps.Equal(got, want) {
 			t.Errorf("interrupted every %d steps, the records differ", stride)
 		}
@@ -431,16 +443,9 @@ func TestInterruptWithoutCheckpoint(t *testing.T) {
 		for _, every := range []time.Duration{time.Hour, time.Nanosecond} {
 			s, o := store.Open(t.TempDir()), options()
 			o.CheckpointEvery = every
-			ctx, cancel := context.WithCancel(context.Background())
-			hook = func(_ context.Context, update int) {
-				if update == 3 {
-					cancel()
-				}
-			}
-			if _, err := engine.Execute(ctx, p, s, o); !errors.Is(err, context.Canceled) {
+			if _, err := interrupt(p, s, o, at(3)); !errors.Is(err, context.Canceled) {
 				t.Fatal(err)
 			}
-			hook = func(context.Context, int) {}
 			execute(t, p, s, o)
 			if got := contents(t, p, s); !maps.Equal(got, want) {
 				t.Errorf("%s: records differ after an interruption", wrong)
@@ -453,20 +458,11 @@ func TestInterruptWithoutCheckpoint(t *testing.T) {
 func TestScoringRefusesCheckpoint(t *testing.T) {
 	p, want := reference(t, text+"[eval.half]\nrefuses = true\n")
 	for stop := range 12 { // in scores on the way and at the end
-		ctx, cancel := context.WithCancel(context.Background())
-		looks := 0
-		hook = func(_ context.Context, update int) {
-			if update == -1 {
-				if looks++; looks == 1+stop {
-					cancel()
-				}
-			}
-		}
+		looks := after(stop)
 		s := store.Open(t.TempDir())
-		if _, err := engine.Execute(ctx, p, s, options()); !errors.Is(err, context.Canceled) {
+		if _, err := interrupt(p, s, options(), func(update int) bool { return update == -1 && looks(update) }); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		hook = func(context.Context, int) {}
 		if out := execute(t, p, s, options()); out.Failed > 0 {
 			t.Errorf("stopped at look %d: %+v", stop, out)
 		}

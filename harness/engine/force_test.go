@@ -25,22 +25,6 @@ func checkpoints(t *testing.T, s *store.Store) (names []string) {
 	return names
 }
 
-// interrupt executes a plan until its first run reaches an update.
-func interrupt(t *testing.T, p *engine.Plan, s *store.Store, o engine.Options, at int) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	hook = func(_ context.Context, update int) {
-		if update == at {
-			cancel()
-		}
-	}
-	defer func() { hook = func(context.Context, int) {} }()
-	if _, err := engine.Execute(ctx, p, s, o); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-}
-
 func sessions(t *testing.T, s *store.Store, key string) int {
 	t.Helper()
 	r, err := s.Get(key)
@@ -54,10 +38,16 @@ func sessions(t *testing.T, s *store.Store, key string) int {
 func TestForceInterrupted(t *testing.T) {
 	p, want := reference(t, text)
 	s, first := store.Open(t.TempDir()), p.Runs[0].Key
+	stop := func(s *store.Store, o engine.Options, update int) {
+		t.Helper()
+		if _, err := interrupt(p, s, o, at(update)); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
 	force := options()
 	force.Force = true
-	interrupt(t, p, s, options(), 5) // a state that -force must not use
-	interrupt(t, p, s, force, 3)
+	stop(s, options(), 5) // a state that -force must not use
+	stop(s, force, 3)
 	if names := checkpoints(t, s); len(names) != 1 {
 		t.Fatalf("checkpoints %q", names)
 	}
@@ -69,7 +59,7 @@ func TestForceInterrupted(t *testing.T) {
 		t.Errorf("left behind: %q", names)
 	}
 	// The same with a record, which stays until the new one is complete.
-	interrupt(t, p, s, force, 3)
+	stop(s, force, 3)
 	if n := sessions(t, s, first); n != 2 || len(checkpoints(t, s)) != 1 {
 		t.Errorf("%d sessions, checkpoints %q", n, checkpoints(t, s))
 	}
@@ -81,7 +71,7 @@ func TestForceInterrupted(t *testing.T) {
 		t.Error("the records differ")
 	}
 	// Without force, existing records are enough.
-	interrupt(t, p, s, force, 3)
+	stop(s, force, 3)
 	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 8}) {
 		t.Errorf("without force: %+v", out)
 	}
@@ -90,7 +80,7 @@ func TestForceInterrupted(t *testing.T) {
 	}
 	// Without a record, a run without force continues from a forced state.
 	other := store.Open(t.TempDir())
-	interrupt(t, p, other, force, 3)
+	stop(other, force, 3)
 	execute(t, p, other, options())
 	if n := sessions(t, other, first); n != 2 || len(checkpoints(t, other)) != 0 {
 		t.Errorf("without a record: %d sessions, checkpoints %q", n, checkpoints(t, other))

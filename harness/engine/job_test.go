@@ -104,12 +104,13 @@ func TestTwinsShareTheSet(t *testing.T) {
 	}
 }
 
+// single is an experiment of one run, without scores on the way.
+var single = strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1").Replace(text)
+
 // pair returns a plan of two runs that share a set.
 func pair(t *testing.T) *engine.Plan {
 	t.Helper()
-	one := strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1",
-		"[eval]", "\"eval.half.way\" = [false, true]\n[eval]").Replace(text)
-	p := plan(t, one)
+	p := plan(t, strings.Replace(single, "[eval]", "\"eval.half.way\" = [false, true]\n[eval]", 1))
 	if len(p.Runs) != 2 {
 		t.Fatalf("%d runs", len(p.Runs))
 	}
@@ -150,24 +151,15 @@ func TestJobInterruptedAnywhere(t *testing.T) {
 	s := store.Open(t.TempDir())
 	execute(t, p, s, options())
 	want := contents(t, p, s)
-	defer func() { hook = func(context.Context, int) {} }()
 	for _, force := range []bool{false, true} {
 		for stop := range 11 { // updates, and steps of each score
 			own := store.Open(t.TempDir())
 			o := options()
 			o.Force = force
-			ctx, cancel := context.WithCancel(context.Background())
-			calls := 0
-			hook = func(context.Context, int) {
-				if calls++; calls == 1+stop {
-					cancel()
-				}
-			}
 			order.runs = nil
-			if out, err := engine.Execute(ctx, p, own, o); err == nil || out.Failed > 0 || out.Left == 0 {
+			if out, err := interrupt(p, own, o, after(stop)); err == nil || out.Failed > 0 || out.Left == 0 {
 				t.Errorf("stopped at %d, force %v: %+v, %v", stop, force, out, err)
 			}
-			hook = func(context.Context, int) {}
 			out := execute(t, p, own, o)
 			if out.Computed+out.Before != 2 || force && out.Computed != 2 || len(order.runs) != 1 {
 				t.Errorf("stopped at %d, force %v: outcome %+v, %d sets", stop, force, out, len(order.runs))
@@ -200,10 +192,7 @@ func TestStateOfAnotherScore(t *testing.T) {
 	p, s := pair(t), store.Open(t.TempDir())
 	a, b := &engine.Plan{Runs: p.Runs[:1]}, &engine.Plan{Runs: p.Runs[1:]}
 	execute(t, a, s, options())
-	ctx, cancel := context.WithCancel(context.Background())
-	hook = func(context.Context, int) { cancel() }
-	_, err := engine.Execute(ctx, b, s, options())
-	hook = func(context.Context, int) {}
+	_, err := interrupt(b, s, options(), after(0))
 	if err == nil || len(checkpoints(t, s)) != 1 {
 		t.Fatalf("%v, checkpoints %q", err, checkpoints(t, s))
 	}
@@ -217,10 +206,8 @@ func TestStateOfAnotherScore(t *testing.T) {
 
 // A failed score affects neither the set nor its other scores.
 func TestScoreFails(t *testing.T) {
-	both := strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1",
-		"[eval]", "\"eval.half.wrong\" = [true, false]\n[eval]").Replace(text)
 	order.runs = nil
-	p, s := plan(t, both), store.Open(t.TempDir())
+	p, s := plan(t, strings.Replace(single, "[eval]", "\"eval.half.wrong\" = [true, false]\n[eval]", 1)), store.Open(t.TempDir())
 	if out := execute(t, p, s, options()); out != (engine.Outcome{Computed: 1, Failed: 1, Broke: 1}) || len(order.runs) != 1 {
 		t.Errorf("outcome %+v, %d sets", out, len(order.runs))
 	}
@@ -259,9 +246,8 @@ func TestSetFails(t *testing.T) {
 
 // Each run of a job has the trace lines that it requests.
 func TestTracesOfAJob(t *testing.T) {
-	alone := strings.NewReplacer("score = 3", "score = 0", `["a", "b"]`, `["a"]`, "[1, 2]", "[1]", "count = 2", "count = 1").Replace(text)
-	p := plan(t, alone)
-	other := plan(t, strings.Replace(alone, "trace = 2", "trace = 3", 1)+"[eval.half]\nsays = true\n")
+	p := plan(t, single)
+	other := plan(t, strings.Replace(single, "trace = 2", "trace = 3", 1)+"[eval.half]\nsays = true\n")
 	s, own := store.Open(t.TempDir()), store.Open(t.TempDir())
 	both := &engine.Plan{Runs: []*engine.Run{p.Runs[0], other.Runs[0]}}
 	order.runs = nil
