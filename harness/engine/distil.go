@@ -79,9 +79,9 @@ func (w *work) distil() error {
 	if err := w.fits(set); err != nil {
 		return err
 	}
+	w.findOthers(0)
 	w.s.Set, w.s.Method, w.s.Made = set, nil, w.used()
-	times := w.s.Times.timing(r.flops(), w.s.Made.Past)
-	w.s.Timing = &times
+	w.s.Timing = w.s.Times.timing(r.flops(), w.s.Made.Past)
 	if time.Since(w.clock.started) > time.Second || w.ctx.Err() != nil {
 		w.keep()
 	}

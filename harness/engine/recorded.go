@@ -92,7 +92,7 @@ func (w *work) read(r *store.Record) error {
 	}
 	p := r.Provenance
 	s := &w.s
-	s.Set, s.Last, s.Of, s.Timing, s.Times.Rows = set, r.Result.Updates, r.Result.Key, &p.Timing, rows
+	s.Set, s.Last, s.Of, s.Timing, s.Times.Rows = set, r.Result.Updates, r.Result.Key, p.Timing, rows
 	s.Made = usage{Past: p.Sessions, Wall: p.Wall - p.Scoring, CPU: p.CPU * (1 - p.Scoring/max(p.Wall, 1e-9)), Memory: p.Memory, Started: s.Used.Started}
 	s.Used = s.Made
 	ended := false // the method knew its last update

@@ -114,13 +114,13 @@ func (w *work) draft(scores *method.Scores) (store.Draft, error) {
 	}
 	d.Provenance = store.Provenance{
 		Started: u.Started.UTC().Truncate(time.Second), Finished: time.Now().UTC().Truncate(time.Second),
-		Wall: u.Wall, CPU: u.CPU, Memory: u.Memory, Scoring: u.Scoring, Sessions: u.Past, Of: s.Of,
+		Wall: u.Wall, CPU: u.CPU, Memory: u.Memory, Scoring: u.Scoring, Sessions: u.Past,
 		Shared:  slices.ContainsFunc(u.Past, func(one store.Session) bool { return one.Jobs > 1 }),
 		Dataset: r.Data.record(), Experiment: r.Cell.Exp, Profile: r.Profile, Cell: r.Cell.Point, Trace: trace,
-		Timing: *s.Timing,
+		Timing: s.Timing,
 	}
-	if s.Of == "" || s.Of == r.Key { // the run distilled the set itself
-		d.Provenance.Of, d.Provenance.Timing = "", s.Times.timing(r.flops(), u.Past)
+	if s.Of != r.Key {
+		d.Provenance.Of = s.Of
 	}
 	return d, nil
 }

@@ -21,9 +21,9 @@ type saved struct {
 	Trace  recorder
 	Times  stopwatch
 
-	Of     string        // key of the recorded run that distilled the set, or ""
-	Made   usage         // time and memory for distilling the set
-	Timing *store.Timing // of the updates
+	Of     string       // key of the recorded run that distilled the set, or ""
+	Made   usage        // time and memory for distilling the set
+	Timing store.Timing // of the updates
 
 	Run   string // key of the run in progress
 	Used  usage  // time and memory of that run so far

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -79,6 +80,19 @@ func TestBeside(t *testing.T) {
 		if got := r.Provenance; got.Timing.Shared != want || got.Sessions[0].Beside != want || got.Shared {
 			t.Errorf("run %d: timing shared %v, beside %v, process shared %v", i, got.Timing.Shared, got.Sessions[0].Beside, got.Shared)
 		}
+	}
+	// A session that only scores the set does not affect the times of updates.
+	p, s = plan(t, single), store.Open(t.TempDir())
+	if _, err := interrupt(p, s, options(), at(-1)); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	execute(t, p, s, o)
+	r, err := s.Get(p.Runs[0].Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Provenance; len(got.Sessions) != 2 || !got.Sessions[1].Beside || got.Timing.Shared {
+		t.Errorf("scored on a busy machine: %+v, timing shared %v", got.Sessions, got.Timing.Shared)
 	}
 }
 
