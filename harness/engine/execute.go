@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -334,24 +333,4 @@ func (e *executor) leave(g *group) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	g.at--
-}
-
-// part is the cache with a prefix for the keys. The prefix prevents methods from reading values
-// that were computed from test images. It implements method.Disk.
-type part struct {
-	ctx  context.Context // of the job
-	disk *store.Cache
-	name string
-}
-
-func (p part) Load(key string, read func(io.Reader) error) bool {
-	return p.disk.Load(p.ctx, p.name+key, read)
-}
-
-func (p part) Save(key string, size int64, write func(io.Writer) error) {
-	p.disk.Save(p.name+key, size, write)
-}
-
-func (p part) Keep(key string, size int64, write func(io.Writer) error) {
-	p.disk.Keep(p.name+key, size, write)
 }

@@ -84,8 +84,8 @@ func (e *executor) do(j *Job) {
 	w := &work{executor: e, job: j, features: &g.features, scoring: &g.scoring, kept: time.Now()}
 	w.ctx, w.cancel = context.WithCancelCause(e.ctx)
 	defer w.cancel(nil)
-	if e.Disk != nil {
-		w.features, w.scoring = g.features.With(part{w.ctx, e.Disk, "shared/"}), g.scoring.With(part{w.ctx, e.Disk, "scoring/"})
+	if e.Disk != nil { // methods must not read values that were computed from test images
+		w.features, w.scoring = g.features.With(e.Disk.Part(w.ctx, "shared/")), g.scoring.With(e.Disk.Part(w.ctx, "scoring/"))
 	}
 	w.restore()
 	noSet := w.guard(w.obtain)

@@ -58,9 +58,20 @@ func sumOf(key string) hash.Hash {
 	return sum
 }
 
-// Load implements method.Disk. If ctx ends, Load returns false and keeps the file.
-func (c *Cache) Load(ctx context.Context, key string, read func(io.Reader) error) bool {
-	name := c.file(key)
+// Part is the part of a cache whose keys have a prefix. It implements method.Disk.
+type Part struct {
+	*Cache
+	ctx    context.Context
+	prefix string
+}
+
+// Part returns a part of the cache, until ctx ends.
+func (c *Cache) Part(ctx context.Context, prefix string) Part { return Part{c, ctx, prefix} }
+
+// Load implements method.Disk. If the context ends, Load returns false and keeps the file.
+func (p Part) Load(key string, read func(io.Reader) error) bool {
+	ctx, key := p.ctx, p.prefix+key
+	name := p.file(key)
 	f, err := os.Open(name)
 	if err != nil {
 		return false
@@ -125,8 +136,8 @@ func (u until) Read(b []byte) (int, error) {
 }
 
 // Save implements method.Disk.
-func (c *Cache) Save(key string, size int64, write func(io.Writer) error) {
-	c.tell(size, c.save(key, size, write, false))
+func (p Part) Save(key string, size int64, write func(io.Writer) error) {
+	p.save(p.prefix+key, size, write, false)
 }
 
 // keepEvery is how often Keep writes.
@@ -134,17 +145,19 @@ const keepEvery = 10 * time.Second
 
 // Keep implements method.Disk. The first call for a key writes nothing, because most computations
 // are short.
-func (c *Cache) Keep(key string, size int64, write func(io.Writer) error) {
-	now := time.Now()
-	last, before := c.kept.LoadOrStore(key, now)
+func (p Part) Keep(key string, size int64, write func(io.Writer) error) {
+	key, now := p.prefix+key, time.Now()
+	last, before := p.kept.LoadOrStore(key, now)
 	if !before || now.Sub(last.(time.Time)) < keepEvery {
 		return
 	}
-	c.tell(size, c.save(key, size, write, true))
-	c.kept.Store(key, time.Now())
+	p.save(key, size, write, true)
+	p.kept.Store(key, time.Now())
 }
 
-func (c *Cache) tell(size int64, err error) {
+// save writes a value, or notes why it cannot.
+func (c *Cache) save(key string, size int64, write func(io.Writer) error, replace bool) {
+	err := c.put(key, size, write, replace)
 	if err == nil {
 		return
 	}
@@ -152,15 +165,13 @@ func (c *Cache) tell(size int64, err error) {
 		err = errors.New("the disk is full or the quota is used up")
 	}
 	c.told.Do(func() {
-		if c.note != nil {
-			c.note(fmt.Sprintf("cannot cache a value of %.0f MB in %s: %v", float64(size)/1e6, c.s.work("cache"), err))
-		}
+		c.note(fmt.Sprintf("cannot cache a value of %.0f MB in %s: %v", float64(size)/1e6, c.s.work("cache"), err))
 	})
 }
 
-func (c *Cache) save(key string, size int64, write func(io.Writer) error, replace bool) error {
+func (c *Cache) put(key string, size int64, write func(io.Writer) error, replace bool) error {
 	name, all := c.file(key), size+sha256.Size
-	if size < 0 || all > c.budget {
+	if all > c.budget {
 		return fmt.Errorf("the budget is only %.0f MB", float64(c.budget)/1e6)
 	}
 	c.mu.Lock()
