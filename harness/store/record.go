@@ -156,8 +156,7 @@ type Record struct {
 	Result     Result
 	Provenance Provenance
 
-	sums  map[string]string // checksums by file name
-	whole bool              // all checksums were verified
+	sums map[string]string // checksums by file name
 }
 
 // Draft is the content of a new record.

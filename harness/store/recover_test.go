@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -49,7 +48,7 @@ func TestTidy(t *testing.T) {
 	if _, err := os.Stat(s.run(d.Result.Identity.Key())); err == nil {
 		t.Error("a failure is in the place of a record")
 	}
-	if left, _ := os.ReadDir(s.work("tmp")); len(left) > 0 {
+	if left := entries(s.work("tmp")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 	Open(filepath.Join(t.TempDir(), "none")).Tidy() // nothing to do
@@ -137,62 +136,6 @@ func TestTidyLeftovers(t *testing.T) {
 	s.Tidy()
 	if n := len(entries(s.work("tmp"))); n != 2 || len(entries(s.work("locks"))) != 1 {
 		t.Errorf("left: %v, %v", entries(s.work("tmp")), entries(s.work("locks")))
-	}
-}
-
-// Folder names may contain pattern characters.
-func TestNamesLikePatterns(t *testing.T) {
-	dir := t.TempDir()
-	neighbour := Open(filepath.Join(dir, "results"))
-	name := "res*"
-	if runtime.GOOS == "windows" {
-		name = "res[u]lts"
-	}
-	for _, name := range []string{"results [old]", name} {
-		s := Open(filepath.Join(dir, name))
-		for _, s := range []*Store{s, neighbour} {
-			if err := s.Prepare(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r, err := s.Put(draft(1), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if keys, err := s.Keys(); len(keys) != 1 || err != nil {
-			t.Errorf("%s: keys %v, %v", name, keys, err)
-		}
-		key := r.Result.Key
-		plant(t, s, key, holder{Token: "t"}, 2*Stale)
-		lock, err := s.Lock(key)
-		if err != nil {
-			t.Errorf("%s: a stale lock stays: %v", name, err)
-			continue
-		}
-		lock.Unlock()
-		if err := os.Rename(r.Dir, filepath.Join(s.work("tmp"), key+"."+token()+oldSuffix)); err != nil {
-			t.Fatal(err)
-		}
-		if s.Tidy(); !s.Has(key) {
-			t.Errorf("%s: a record that was moved away is lost", name)
-		}
-		theirs, _ := cached(t, neighbour, 3)
-		ours, _ := cached(t, s, 1)
-		save(theirs, "a")
-		save(theirs, "b")
-		save(ours, "a")
-		save(ours, "b")
-		for key, c := range map[string]struct {
-			*Cache
-			found bool
-		}{"a": {ours, false}, "b": {ours, true}} {
-			if _, found := load(c.Cache, key); found != c.found {
-				t.Errorf("%s: %s is in the cache: %v", name, key, found)
-			}
-		}
-		if _, found := load(theirs, "a"); !found {
-			t.Errorf("%s: the cache of %s is gone", name, neighbour.Dir())
-		}
 	}
 }
 

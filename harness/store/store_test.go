@@ -45,9 +45,10 @@ func draft(seed uint64) Draft {
 	}
 }
 
+// prepared returns a store in a folder whose name has characters of patterns.
 func prepared(t *testing.T) *Store {
 	t.Helper()
-	s := Open(filepath.Join(t.TempDir(), "results"))
+	s := Open(filepath.Join(t.TempDir(), "results [old]"))
 	if err := s.Prepare(); err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestPutGet(t *testing.T) {
 	if err != nil || !slices.Equal(keys, []string{key}) {
 		t.Errorf("keys %v, %v", keys, err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(s.work("tmp"), "*")); len(left) > 0 {
+	if left := entries(s.work("tmp")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }
@@ -182,72 +183,44 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// A set with a valid checksum must still have the digest in the result.
+// A set with a valid checksum must also have the digest in the result, and the form of a set.
 func TestOtherSet(t *testing.T) {
-	s, into := prepared(t), prepared(t)
-	d := draft(1)
-	r, err := s.Put(d, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.Set.Images[0]++
-	other, _, err := encodeSet(d.Set, d.Result.Identity)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string][]byte{SetFile: other}
-	for name := range r.sums {
-		if name != SetFile {
-			if files[name], err = r.File(name); err != nil {
+	other := set()
+	other.Images[0]++
+	for what, arrays := range map[string][]sets.Array{
+		"another set": sets.Arrays(other),
+		"no set":      {sets.Of("images", []int{4}, make([]float32, 4))},
+	} {
+		s, into := prepared(t), prepared(t)
+		r, err := s.Put(draft(1), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if what == "no set" {
+			edit(t, filepath.Join(r.Dir, "result.json"), r.Result.Digests["distilled"], sets.Digest(arrays, recipe))
+		}
+		files := map[string][]byte{}
+		for name := range r.sums {
+			if files[name], err = os.ReadFile(filepath.Join(r.Dir, name)); err != nil {
 				t.Fatal(err)
 			}
 		}
-	}
-	files[sumsFile] = sums(files)
-	for name, b := range files {
-		if err := os.WriteFile(filepath.Join(r.Dir, name), b, 0o666); err != nil {
+		if files[SetFile], err = sets.Encode(arrays); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if r, err = s.Whole(r.Result.Key); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.File(SetFile); !errors.Is(err, ErrDamaged) {
-		t.Errorf("the set is read: %v", err)
-	}
-	if merged, err := into.Merge(t.Context(), s.Dir()); merged != (Merged{}) || !errors.Is(err, ErrDamaged) {
-		t.Errorf("%+v, %v", merged, err)
-	}
-}
-
-// A set must also have the right form, even with a matching digest.
-func TestNoSet(t *testing.T) {
-	s, into := prepared(t), prepared(t)
-	r, err := s.Put(draft(1), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	arrays := []sets.Array{sets.Of("images", []int{4}, make([]float32, 4))}
-	odd, err := sets.Encode(arrays)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit(t, filepath.Join(r.Dir, "result.json"), r.Result.Digests["distilled"], sets.Digest(arrays, recipe))
-	files := map[string][]byte{SetFile: odd}
-	for _, name := range []string{"result.json", "provenance.json", "trace.csv"} {
-		if files[name], err = os.ReadFile(filepath.Join(r.Dir, name)); err != nil {
+		files[sumsFile] = sums(files)
+		if err := writeAll(r.Dir, files); err != nil {
 			t.Fatal(err)
 		}
-	}
-	files[sumsFile] = sums(files)
-	if err := errors.Join(os.RemoveAll(r.Dir), writeAll(r.Dir, files)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Whole(r.Result.Key); err != nil {
-		t.Fatal(err)
-	}
-	if merged, err := into.Merge(t.Context(), s.Dir()); merged != (Merged{}) || !errors.Is(err, ErrDamaged) {
-		t.Errorf("%+v, %v", merged, err)
+		if r, err = s.Whole(r.Result.Key); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.File(SetFile); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s is read: %v", what, err)
+		}
+		if merged, err := into.Merge(t.Context(), s.Dir()); merged != (Merged{}) || !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %+v, %v", what, merged, err)
+		}
 	}
 }
 
