@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/template"
 
 	"dgkip/harness/data"
 	"dgkip/harness/engine"
@@ -19,7 +21,7 @@ import (
 	"dgkip/harness/sets"
 )
 
-// cardHead is the first line of a card. -export does not overwrite a README.md without it.
+// cardHead is the first line of card.md. -export does not overwrite a README.md without it.
 const cardHead = "<!-- Written by -export from the records. -->\n"
 
 // cardEntry is an exported set that the card, README.md, describes.
@@ -49,7 +51,11 @@ func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []car
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("-export: %w", err)
 	}
-	if err := report.WriteFile(file, f.card(specs, entries)); err != nil {
+	text, err := f.card(specs, entries)
+	if err == nil {
+		err = report.WriteFile(file, text)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
@@ -71,21 +77,20 @@ func (f *flags) describesOthers(card string, entries []cardEntry) bool {
 	return false
 }
 
+// card is the content of README.md, without the text that all cards share.
+type card struct {
+	Command, Format        string
+	Rows, Protocols, Terms []string // lines
+}
+
+//go:embed card.md
+var cardText string
+
+var cardForm = template.Must(template.New("").Parse(cardText))
+
 // card describes exported sets.
-func (f *flags) card(specs []*experiment.Spec, entries []cardEntry) []byte {
-	var b bytes.Buffer
-	add := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	add(cardHead+`# Distilled sets
-
-Small sets of synthetic images with labels, for training in place of a whole dataset. An accuracy scored in the same networks
-holds only for those networks; a network trained on the set can be far worse. The sets come from the records of dgkip, which
-reproduces DGKIP (Aoyama et al., 2025, arXiv:2502.12607). This command wrote them:
-
-    %s
-
-| file | dataset | method | networks | images per class | labels | loss | accuracy | scored by | record | computed by |
-|:--|:--|:--|:--|--:|:--|:--|--:|:--|:--|:--|`, f.exportCommand())
-	var protocols, terms []string
+func (f *flags) card(specs []*experiment.Spec, entries []cardEntry) ([]byte, error) {
+	page := card{Command: f.exportCommand(), Format: f.export}
 	for _, e := range entries {
 		c, id, protocol := e.run.Cell, e.run.Identity, e.run.Cell.Protocol.Info()
 		spec := specs[slices.IndexFunc(specs, func(s *experiment.Spec) bool { return s.Name == c.Exp })]
@@ -106,67 +111,19 @@ reproduces DGKIP (Aoyama et al., 2025, arXiv:2502.12607). This command wrote the
 		for i := range row {
 			row[i] = strings.ReplaceAll(row[i], "|", `\|`)
 		}
-		add("| %s |", strings.Join(row, " | "))
-		protocols = append(protocols, fmt.Sprintf("* %s: %s.", protocol.Title, protocol.About))
-		info, _ := data.Describe(c.Data.Use) // empty for your own data
-		switch {
-		case info.BuiltIn:
-			terms = append(terms, fmt.Sprintf("* %s, drawn by dgkip.", info.Title))
-		case info.Terms != "":
-			terms = append(terms, fmt.Sprintf("* %s, %s.", info.Title, info.Terms))
-		default:
-			terms = append(terms, fmt.Sprintf("* %s, your own data.", c.Data.Shown()))
+		page.Rows = append(page.Rows, "| "+strings.Join(row, " | ")+" |")
+		page.Protocols = experiment.With(page.Protocols, fmt.Sprintf("* %s: %s.", protocol.Title, protocol.About))
+		terms := fmt.Sprintf("* %s, your own data.", c.Data.Shown())
+		if info, err := data.Describe(c.Data.Use); err == nil && info.BuiltIn {
+			terms = fmt.Sprintf("* %s, drawn by dgkip.", info.Title)
+		} else if info.Terms != "" {
+			terms = fmt.Sprintf("* %s, %s.", info.Title, info.Terms)
 		}
+		page.Terms = experiment.With(page.Terms, terms)
 	}
-	add(`
-Accuracy is the test accuracy in percent. The column record shows the first digits of the record's key. The protocols are:
-
-%s
-
-The command in the last column computes the record if it does not exist, or with -force in any case. With -verify 1 it
-compares the record with a new run.
-
-## Arrays
-
-| array | what it holds |
-|:--|:--|
-%s`, strings.Join(experiment.With(nil, protocols...), "\n"), arraysOf[f.export])
-	add(`| labels | float32 [n, k]; label_kind is their kind |
-| label_kind | the meaning of the labels, see below |
-| of | int64 [n], the class of each image |
-| loss | the convex loss of the labels; absent if there is none |
-| classes, notes | text, one per line (a list in .pt) |
-| preprocess, mean, std | images = (pixels - mean)/std for each channel, unless preprocess names a whitening |
-| extra.* | further arrays of the method. extra.exact_labels holds the labels in float64, extra.travel_labels the portable labels, for other networks |
-| recipe | all settings, as JSON |
-
-## How to train on them
-
-Normalise test images in the same way as the set: (pixels - mean)/std, with pixels from 0 to 1. Sets with preprocess zca or
-norm-zca need the whitening that is fitted to all training images; see harness/data/whiten.go.
-
-| label_kind | train with |
-|:--|:--|
-| hard, soft | cross-entropy with a row over the classes |
-| logits | cross-entropy with the softmax of a row |
-| target | log(1 + exp(f)) - p f, where p is the label and f the model's one output, positive for the second class |
-| gain | log(1 + exp(-y f)) if loss is logistic, max(0, 1 - y f) if it is hinge, where y is the label and f the one output |
-| value | (f - y)^2/2, where y is the label and f the output, one or one for each class |
-
-Labels of the kinds soft, target, gain and value belong to a convex model in the networks of the distillation. results/train.py
-trains a ConvNet in PyTorch with cross-entropy. It clips targets to [0, 1], replaces gains and values by classes, and uses other
-labels unchanged:
-
-    python3 results/train.py FILE TEST
-
-TEST is test_batch.bin of CIFAR-10, or t10k-images-idx3-ubyte of MNIST or Fashion-MNIST with its label file in the same folder.
-
-## Licence
-
-Like the program, the sets that come with dgkip are under the Apache License 2.0, as far as the terms of the original data allow:
-
-%s`, strings.Join(experiment.With(nil, terms...), "\n"))
-	return b.Bytes()
+	var b bytes.Buffer
+	err := cardForm.Execute(&b, page)
+	return b.Bytes(), err
 }
 
 // exportCommand returns the command that writes the sets. DIR stands for the folder.
@@ -196,16 +153,6 @@ func (f *flags) changes() string {
 		changes += " -set '" + one + "'"
 	}
 	return changes
-}
-
-// arraysOf describes the arrays of images in each format.
-var arraysOf = map[string]string{
-	"pt": `| images | float32 [n, c, h, w], as networks see them |
-| pixels | float32 [n, c, h, w], 0 to 1 for real images; learned images may leave this range |`,
-	"npz": `| images | float32 [n, h, w, c], as networks see them |
-| pixels | float16 [n, h, w, c], 0 to 1 for real images; learned images may leave this range |`,
-	"half": `| images | float16 [n, h, w, c], as networks see them; rounded from the float32 images of the record, to which the accuracy applies |
-| pixels | float16 [n, h, w, c], only for whitened images; otherwise pixels = images std + mean, 0 to 1 for real images |`,
 }
 
 // title returns the title of a run's method in its experiment.
