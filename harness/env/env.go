@@ -12,15 +12,14 @@ import (
 
 // Host describes a machine and the program on it.
 type Host struct {
-	Name     string   `json:"name"`
-	OS       string   `json:"os"`
-	Arch     string   `json:"arch"`
-	CPU      string   `json:"cpu"`                // model, or "unknown"
-	Cores    int      `json:"cores"`              // logical processors this process may use
-	Features []string `json:"features,omitempty"` // processor features that the kernels use
-	Memory   int64    `json:"memory,omitempty"`   // bytes, 0 if unknown
-	Go       string   `json:"go"`
-	Git      Git      `json:"git"`
+	Name   string `json:"name"`
+	OS     string `json:"os"`
+	Arch   string `json:"arch"`
+	CPU    string `json:"cpu"`              // model, or "unknown"
+	Cores  int    `json:"cores"`            // logical processors this process may use
+	Memory int64  `json:"memory,omitempty"` // bytes, 0 if unknown
+	Go     string `json:"go"`
+	Git    Git    `json:"git"`
 
 	// Modules holds the versions of the modules in the program. It is empty if the sources equal a
 	// commit, because the go.mod there has the versions.
@@ -39,7 +38,6 @@ var Read = sync.OnceValue(func() Host {
 	if m := cpuModel(); m != "" {
 		h.CPU = m
 	}
-	h.Features = cpuFeatures()
 	h.Memory = memory()
 	h.Git = programGit()
 	if info, ok := debug.ReadBuildInfo(); ok {
