@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -93,38 +92,13 @@ func TestControlCharacters(t *testing.T) {
 	}
 }
 
-// An unexpected argument is reported before any experiment is read.
 func TestUnexpectedArgument(t *testing.T) {
 	for arg, want := range map[string]string{"tiny": "did you mean -exp tiny?", "../x": "write the value of a flag", "small": "write the value of a flag"} {
-		_, err := parseFlags(library{unread{t, fstest.MapFS{"experiments/tiny.toml": {}, "experiments/other.toml": {}}}}, []string{arg})
+		_, err := parseFlags(library{fstest.MapFS{"experiments/tiny.toml": {}}}, []string{arg})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", arg, err, want)
 		}
 	}
-}
-
-// unread is a library that must not be read.
-type unread struct {
-	t *testing.T
-	fstest.MapFS
-}
-
-func (u unread) Open(name string) (fs.File, error) {
-	f, err := u.MapFS.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return unreadFile{f, u.t}, nil
-}
-
-type unreadFile struct {
-	fs.File
-	t *testing.T
-}
-
-func (u unreadFile) Read([]byte) (int, error) {
-	u.t.Error("a file is read")
-	return 0, io.EOF
 }
 
 // Errors of the system get a hint, unless they already have one.
