@@ -13,17 +13,11 @@ import (
 // Layout places the images in preview.png. Classes are below each other, in rows of at most ten
 // images, with a gap of two pixels around each image.
 type Layout struct {
-	counts []int // images of each class
-	cell   image.Point
+	counts []int       // images of each class
+	cell   image.Point // size of an image with the gap
 }
 
 const previewAcross, previewGap = 10, 2
-
-// NewLayout returns the layout for the number of images of each class and the size of an image in
-// the picture.
-func NewLayout(counts []int, size image.Point) Layout {
-	return Layout{counts, size.Add(image.Pt(previewGap, previewGap))}
-}
 
 // LayoutOf returns the layout of a picture, given the number of images of each class. It reports
 // false if the size of the picture does not fit.
@@ -69,14 +63,14 @@ func preview(d *method.Distilled) ([]byte, bool) {
 		counts[class]++
 	}
 	scale := max(1, 56/max(d.H, d.W))
-	layout := NewLayout(counts, image.Pt(d.W*scale, d.H*scale))
+	layout := Layout{counts, image.Pt(d.W*scale+previewGap, d.H*scale+previewGap)}
 	img := image.NewRGBA(image.Rectangle{Max: layout.Size()})
 	draw.Draw(img, img.Bounds(), image.White, image.Point{}, draw.Src)
 	pixels := d.Prep.Pixels(d.Images)
-	clear(counts)
+	drawn := make([]int, len(d.Classes))
 	for i, class := range d.Of {
-		at := layout.Rect(class, counts[class])
-		counts[class]++
+		at := layout.Rect(class, drawn[class])
+		drawn[class]++
 		for y := range at.Dy() {
 			for x := range at.Dx() {
 				p := i*d.Size() + (y/scale*d.W+x/scale)*d.C

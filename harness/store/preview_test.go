@@ -5,16 +5,15 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"os"
-	"path/filepath"
+	"math"
+	"slices"
 	"testing"
 
 	"dgkip/harness/method"
-	"dgkip/harness/sets"
 )
 
 func TestLayout(t *testing.T) {
-	l := NewLayout([]int{3, 12, 0, 1}, image.Pt(5, 7))
+	l := Layout{[]int{3, 12, 0, 1}, image.Pt(7, 9)}
 	if l.Size() != image.Pt(2+10*7, 2+4*9) {
 		t.Errorf("size %v", l.Size())
 	}
@@ -36,95 +35,43 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestCommittedPreviews draws the sets of committed records again.
-func TestCommittedPreviews(t *testing.T) {
-	files, _ := filepath.Glob(filepath.Join("..", "..", "results", "runs", "*", "*", "distilled.npz"))
-	if len(files) == 0 {
-		t.Skip("SKIPPED: no records here")
-	}
-	for _, file := range files[:min(len(files), 30)] {
-		want, err := os.ReadFile(filepath.Join(filepath.Dir(file), "preview.png"))
-		if err != nil {
-			continue
+// A picture shows every pixel of a set as a square, in the place of the layout.
+func TestPreview(t *testing.T) {
+	for _, channels := range []int{1, 3} {
+		d := &method.Distilled{H: 2, W: 3, C: channels, Classes: []string{"a", "b"}, Of: []int{1, 0, 1}}
+		d.Prep = method.Preprocessing{Name: "standard", Mean: slices.Repeat([]float32{0.25}, channels), Std: slices.Repeat([]float32{0.5}, channels)}
+		for i := range 3 * d.Size() {
+			d.Images = append(d.Images, float32(i)/7-0.8) // also beyond black and white
 		}
-		z, err := sets.Open(file)
-		if err != nil {
-			t.Fatal(err)
+		b, ok := preview(d)
+		img, err := png.Decode(bytes.NewReader(b))
+		if !ok || err != nil {
+			t.Fatal(ok, err)
 		}
-		t.Cleanup(func() { z.Close() })
-		images, err := z.Read("images", 1<<24)
-		if err != nil {
-			t.Fatal(err)
+		layout, ok := LayoutOf([]int{1, 2}, img.Bounds().Size())
+		if !ok {
+			t.Fatalf("no layout of size %v", img.Bounds())
 		}
-		names, _ := z.Read("classes", 1000)
-		mean, _ := z.Read("mean", 3)
-		std, _ := z.Read("std", 3)
-		prep, _ := z.Read("preprocess", 1000)
-		d := &method.Distilled{H: images.Shape[1], W: images.Shape[2], C: images.Shape[3]}
-		d.Images, _ = images.Float32s()
-		d.Prep.Mean, _ = mean.Float32s()
-		d.Prep.Std, _ = std.Float32s()
-		text, _ := names.Texts()
-		for _, b := range text[0] + "\n" {
-			if b == '\n' {
-				d.Classes = append(d.Classes, "")
+		pixels := d.Prep.Pixels(d.Images)
+		for i, at := range []image.Rectangle{layout.Rect(1, 0), layout.Rect(0, 0), layout.Rect(1, 1)} {
+			if at.Size() != image.Pt(3*18, 2*18) {
+				t.Fatalf("image %d is shown in %v", i, at)
 			}
-		}
-		of, _ := z.Read("of", 1<<16)
-		classes, _ := of.Float32s()
-		for _, class := range classes {
-			d.Of = append(d.Of, int(class))
-		}
-		// Mean and deviation do not restore whitened images, but the file holds their pixels,
-		// rounded to float16.
-		alike := bytes.Equal
-		if kind, _ := prep.Texts(); kind[0] != "standard" {
-			pixels, err := z.Read("pixels", 1<<24)
-			if err != nil {
-				t.Fatal(err)
-			}
-			d.Prep.Restore = func([]float32) []float32 { x, _ := pixels.Float32s(); return x }
-			alike = func(a, b []byte) bool { return apart(t, a, b) <= 1 }
-		}
-		if got, ok := preview(d); !ok || !alike(got, want) {
-			t.Errorf("%s: the picture differs", file)
-		}
-		picture, err := png.DecodeConfig(bytes.NewReader(want))
-		if err != nil {
-			t.Fatal(err)
-		}
-		counts := make([]int, len(d.Classes))
-		for _, class := range d.Of {
-			counts[class]++
-		}
-		if l, ok := LayoutOf(counts, image.Pt(picture.Width, picture.Height)); !ok || l.Rect(0, 0).Dx() != d.W*max(1, 56/max(d.H, d.W)) {
-			t.Errorf("%s: layout %+v, %v", file, l, ok)
-		}
-	}
-}
-
-// apart returns the largest difference of two pictures in shades, or 256 if their sizes differ.
-func apart(t *testing.T, a, b []byte) int {
-	t.Helper()
-	p, err := png.Decode(bytes.NewReader(a))
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := png.Decode(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.Bounds() != q.Bounds() {
-		return 256
-	}
-	most := 0
-	for y := range p.Bounds().Dy() {
-		for x := range p.Bounds().Dx() {
-			c, d := color.RGBAModel.Convert(p.At(x, y)).(color.RGBA), color.RGBAModel.Convert(q.At(x, y)).(color.RGBA)
-			for _, pair := range [][2]uint8{{c.R, d.R}, {c.G, d.G}, {c.B, d.B}} {
-				most = max(most, int(pair[0])-int(pair[1]), int(pair[1])-int(pair[0]))
+			for y := range at.Dy() {
+				for x := range at.Dx() {
+					var want [3]uint8
+					for k := range want {
+						v := pixels[i*d.Size()+(y/18*d.W+x/18)*channels+k%channels]
+						want[k] = uint8(math.Round(255 * min(max(float64(v), 0), 1)))
+					}
+					if got := img.At(at.Min.X+x, at.Min.Y+y); got != (color.RGBA{want[0], want[1], want[2], 255}) {
+						t.Fatalf("%d channels, image %d at %d, %d: %v, want %v", channels, i, x, y, got, want)
+					}
+				}
 			}
 		}
 	}
-	return most
+	if _, ok := preview(&method.Distilled{C: 2}); ok {
+		t.Error("two channels have a picture")
+	}
 }
