@@ -95,7 +95,7 @@ func TestDamagedCheckpoint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-		} else if err := s.SaveCheckpoint(r.Key, false, []byte("rubbish")); err != nil {
+		} else if err := s.SaveCheckpoint(r.Key, []byte("rubbish")); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -68,14 +68,14 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 			sets[setOf(r.Result.Identity).Key()] = true
 		}
 	}
-	out := make([]Forecast, len(p.Runs))
+	out, begun := make([]Forecast, len(p.Runs)), s.Begun()
 	for i, r := range p.Runs {
 		f := &out[i]
 		if f.State = r.State(s, retry, force); f.State != Missing {
 			continue
 		}
 		f.Again = s.Failed(r.Key) != nil
-		if state, err := s.Checkpoint(r.job(), force); state != nil && err == nil {
+		if begun[r.job()] && !force {
 			f.State = Begun
 		}
 		scoring := sets[r.job()]

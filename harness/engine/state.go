@@ -15,6 +15,8 @@ import (
 
 // saved is the state of a job between sessions.
 type saved struct {
+	Forced bool // the job started from the beginning, despite a record or an earlier state
+
 	Method []byte            // the method's checkpoint
 	Set    *method.Distilled // the finished set, or nil
 	Last   int               // the last update seen, or -1
@@ -102,13 +104,13 @@ func (w *work) keep() {
 	if s.Set != nil && s.Set.Whole && s.Score == nil || s.Set == nil && s.Method == nil && s.Last < 0 {
 		return // nothing was computed yet
 	}
-	s.Used = w.used()
+	s.Used, s.Forced = w.used(), w.Force
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(s); err != nil {
 		w.cancel(fmt.Errorf("checkpoint: %w", err))
 		return
 	}
-	if err := w.store.SaveCheckpoint(w.job.Key, w.Force, b.Bytes()); err != nil {
+	if err := w.store.SaveCheckpoint(w.job.Key, b.Bytes()); err != nil {
 		w.stop(err)
 		return
 	}
@@ -117,26 +119,35 @@ func (w *work) keep() {
 
 // stillNeeded reports whether a state belongs to a run without a record, such as another score of the set.
 func (e *executor) stillNeeded(key string) bool {
-	state, err := e.store.Checkpoint(key, false)
-	var s saved
-	return err == nil && gob.NewDecoder(bytes.NewReader(state)).Decode(&s) == nil && s.Run != "" && !e.There.Has(s.Run)
+	s, err := load(e.store, key)
+	return err == nil && s != nil && s.Run != "" && !e.There.Has(s.Run)
 }
 
-// restore loads the state of an earlier session. It moves the run in progress to the front.
+// load reads the state of a job. It returns nil if there is none.
+func load(s *store.Store, key string) (*saved, error) {
+	state, err := s.Checkpoint(key)
+	if err != nil || state == nil {
+		return nil, err
+	}
+	out := new(saved)
+	if gob.NewDecoder(bytes.NewReader(state)).Decode(out) != nil {
+		return nil, errors.New("the checkpoint has an unknown format")
+	}
+	return out, nil
+}
+
+// restore loads the state of an earlier session. A forced job accepts only the state of a forced
+// one. The run in progress moves to the front.
 func (w *work) restore() {
 	j := w.job
-	none := saved{Last: -1, Trace: recorder{Asked: j.trace()}}
-	w.s = none
-	state, err := w.store.Checkpoint(j.Key, w.Force)
-	if err == nil && state != nil {
-		w.s = saved{}
-		if err = gob.NewDecoder(bytes.NewReader(state)).Decode(&w.s); err != nil {
-			w.s, err = none, errors.New("the checkpoint has an unknown format")
-		}
-	}
+	s, err := load(w.store, j.Key)
 	if err != nil {
 		w.Board.Printf("%s: %v; starting over", j.Runs[0].Name(), err)
 	}
+	if s == nil || w.Force && !s.Forced {
+		s = &saved{Last: -1, Trace: recorder{Asked: j.trace()}}
+	}
+	w.s = *s
 	if i := slices.IndexFunc(j.Runs, func(r *Run) bool { return r.Key == w.s.Run }); i > 0 {
 		j.Runs[0], j.Runs[i] = j.Runs[i], j.Runs[0]
 	}

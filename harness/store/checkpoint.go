@@ -12,38 +12,27 @@ import (
 	"strings"
 )
 
-// A checkpoint file consists of: magic, kind (plain or forced), key, SHA-256 of the state, state.
-const (
-	checkpointMagic = "dgkip/checkpoint/2\n"
-	plainState      = 'p'
-	forcedState     = 'f'
-)
-
-func checkpointFile(kind byte, key string, state []byte) []byte {
+// checkpointFile returns the content of a checkpoint: magic, key, SHA-256 of the state, state.
+func checkpointFile(key string, state []byte) []byte {
 	sum := sha256.Sum256(state)
-	return slices.Concat([]byte(checkpointMagic), []byte{kind}, []byte(key), sum[:], state)
+	return slices.Concat([]byte(checkpointMagic), []byte(key), sum[:], state)
 }
+
+const checkpointMagic = "dgkip/checkpoint/2\np"
 
 func (s *Store) checkpoint(key string) string {
 	return filepath.Join(s.work("checkpoints"), key+".ckpt")
 }
 
-// SaveCheckpoint stores the state of a run. The previous state stays intact until the new one is
-// complete. The state of a forced run is marked as such: that run started from the beginning
-// despite a record or an earlier state.
-func (s *Store) SaveCheckpoint(key string, forced bool, state []byte) error {
-	kind := byte(plainState)
-	if forced {
-		kind = forcedState
-	}
-	b := checkpointFile(kind, key, state)
-	return s.explain(s.replace(s.checkpoint(key), key+".ckpt", b))
+// SaveCheckpoint stores the state of a job. The previous state stays intact until the new one is
+// complete.
+func (s *Store) SaveCheckpoint(key string, state []byte) error {
+	return s.explain(s.replace(s.checkpoint(key), key+".ckpt", checkpointFile(key, state)))
 }
 
-// Checkpoint returns the state of a run, or nil if there is none. A forced run accepts only the
-// state of a forced run; other runs accept both kinds. If the state is damaged, Checkpoint returns
-// an error, and the run must start over.
-func (s *Store) Checkpoint(key string, forced bool) ([]byte, error) {
+// Checkpoint returns the state of a job, or nil if there is none. If the state is damaged, Checkpoint
+// returns an error, and the job must start over.
+func (s *Store) Checkpoint(key string) ([]byte, error) {
 	file := s.checkpoint(key)
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,21 +41,14 @@ func (s *Store) Checkpoint(key string, forced bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	head := len(checkpointMagic) + 1 + len(key)
-	if len(b) < head+sha256.Size {
+	state := b[min(len(b), len(checkpointMagic)+len(key)+sha256.Size):]
+	if !bytes.Equal(b, checkpointFile(key, state)) {
 		return nil, fmt.Errorf("checkpoint %s is damaged", file)
-	}
-	kind, state := b[len(checkpointMagic)], b[head+sha256.Size:]
-	if !bytes.Equal(b, checkpointFile(kind, key, state)) {
-		return nil, fmt.Errorf("checkpoint %s is damaged", file)
-	}
-	if forced && kind != forcedState {
-		return nil, nil
 	}
 	return state, nil
 }
 
-// DropCheckpoint deletes the state of a run.
+// DropCheckpoint deletes the state of a job.
 func (s *Store) DropCheckpoint(key string) { os.Remove(s.checkpoint(key)) }
 
 // Begun returns the keys with a checkpoint.
@@ -78,7 +60,7 @@ func (s *Store) Begun() map[string]bool {
 	return keys
 }
 
-// DropLeftover deletes the state of a recorded run, unless a process holds its lock.
+// DropLeftover deletes the state of a job without missing records, unless a process holds its lock.
 func (s *Store) DropLeftover(key string) {
 	if _, err := os.Stat(s.checkpoint(key)); err != nil {
 		return

@@ -99,7 +99,6 @@ func (s *Store) mergeOne(from *Store, key string, m *Merged) error {
 		return s.explain(err)
 	}
 	s.ClearFailed(key)
-	s.DropLeftover(key)
 	m.Added++
 	return nil
 }

@@ -54,41 +54,6 @@ func TestTidy(t *testing.T) {
 	Open(filepath.Join(t.TempDir(), "none")).Tidy() // nothing to do
 }
 
-func TestForcedCheckpoints(t *testing.T) {
-	s := prepared(t)
-	key := draft(1).Result.Identity.Key()
-	expect := func(forced bool, want string) {
-		t.Helper()
-		if got, err := s.Checkpoint(key, forced); string(got) != want || err != nil {
-			t.Errorf("forced %v: %q, %v, want %q", forced, got, err, want)
-		}
-	}
-	save := func(forced bool, state string) {
-		t.Helper()
-		if err := s.SaveCheckpoint(key, forced, []byte(state)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	save(false, "plain")
-	expect(true, "")
-	expect(false, "plain")
-	save(true, "forced")
-	expect(true, "forced")
-	expect(false, "forced")
-	lock, err := s.Lock(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.DropLeftover(key)
-	expect(true, "forced") // a running job keeps its state
-	lock.Unlock()
-	s.DropLeftover(key)
-	expect(true, "")
-	save(true, "forced")
-	s.DropCheckpoint(key)
-	expect(false, "")
-}
-
 // Several processes replace and restore the same record.
 func TestTidyWhileReplacing(t *testing.T) {
 	s := prepared(t)

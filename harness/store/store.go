@@ -162,8 +162,8 @@ func below(dir string) (names []string, err error) {
 	return names, err
 }
 
-// Put writes a record, and removes the checkpoint and the failure of its run. An existing record
-// stays unless it is damaged or replace is set.
+// Put writes a record, and removes the failure of its run. An existing record stays unless it is
+// damaged or replace is set.
 func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 	files, err := d.files()
 	if err != nil {
@@ -177,12 +177,7 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 		return nil, s.explain(err)
 	}
 	s.ClearFailed(key)
-	s.DropCheckpoint(key)
-	record, err := s.Get(key)
-	if unreadable := new(fs.PathError); errors.As(err, &unreadable) {
-		err = s.explain(err) // although it was just written
-	}
-	return record, err
+	return s.Get(key)
 }
 
 // files returns the files of the record by name.

@@ -62,9 +62,6 @@ func TestPutGet(t *testing.T) {
 	if s.Has(key) {
 		t.Error("there is a record before Put")
 	}
-	if err := s.SaveCheckpoint(key, false, []byte("state")); err != nil {
-		t.Fatal(err)
-	}
 	if err := s.Fail(Failure{Identity: d.Result.Identity, Kind: "error"}); err != nil {
 		t.Fatal(err)
 	}
@@ -77,9 +74,6 @@ func TestPutGet(t *testing.T) {
 	}
 	if !s.Has(key) || s.Failed(key) != nil {
 		t.Error("no record, or its failure remains")
-	}
-	if state, err := s.Checkpoint(key, false); state != nil || err != nil {
-		t.Errorf("checkpoint of a finished run: %q, %v", state, err)
 	}
 	if r.Result.Metrics["test_acc"] != 0.9375 || r.Result.Images != 2 {
 		t.Errorf("read back %+v", r.Result)
@@ -371,21 +365,29 @@ func TestCheckpoint(t *testing.T) {
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
 	for _, state := range []string{"one", ""} {
-		if err := s.SaveCheckpoint(key, false, []byte(state)); err != nil {
+		if err := s.SaveCheckpoint(key, []byte(state)); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.Checkpoint(key, false); string(got) != state || err != nil || got == nil {
+		if got, err := s.Checkpoint(key); string(got) != state || err != nil || got == nil {
 			t.Errorf("%q: %q, %v", state, got, err)
 		}
 	}
 	if err := os.WriteFile(s.checkpoint(key), []byte("rubbish"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Checkpoint(key, false); err == nil {
+	if _, err := s.Checkpoint(key); err == nil {
 		t.Error("a damaged checkpoint was accepted")
 	}
-	s.DropCheckpoint(key)
-	if got, err := s.Checkpoint(key, false); got != nil || err != nil {
+	lock, err := s.Lock(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.DropLeftover(key); !s.Begun()[key] {
+		t.Error("the state of a running job is dropped")
+	}
+	lock.Unlock()
+	s.DropLeftover(key)
+	if got, err := s.Checkpoint(key); got != nil || err != nil {
 		t.Errorf("dropped: %q, %v", got, err)
 	}
 }
