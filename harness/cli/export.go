@@ -48,7 +48,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 			columns, of[column.name] = append(columns, column), column
 		}
 		set, err := f.convert(wanted.Store, r)
-		absent := errors.Is(err, fs.ErrNotExist) && !errors.Is(err, store.ErrDamaged) // a damaged record may lack files
+		absent := errors.Is(err, fs.ErrNotExist)
 		switch {
 		case absent && !wanted.Store.Has(r.Key):
 			column.missing++

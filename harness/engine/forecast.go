@@ -30,7 +30,7 @@ func (r *Run) State(s *store.Store, retry time.Time, force bool) State {
 	if s.Has(r.Key) {
 		return Done
 	}
-	if failure := s.Failed(r.Key); failure != nil && !failure.Before(retry) {
+	if failure := s.Failed(r.Key); failure != nil && !failure.When.Before(retry) {
 		return Failed
 	}
 	return Missing
@@ -64,7 +64,7 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 		for _, kind := range kinds(r.Result.Identity) {
 			like[kind] = append(like[kind], r)
 		}
-		if !force && reusable(r) && r.HasSet() {
+		if !force && r.Provenance.Of == "" && r.HasSet() {
 			sets[setOf(r.Result.Identity).Key()] = true
 		}
 	}

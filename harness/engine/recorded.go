@@ -30,15 +30,6 @@ func bySet(there *store.Store, todo []*Run) map[string][]string {
 	return all
 }
 
-// reusable reports whether another run can take the set and the trace of the method from a record.
-func reusable(r *store.Record) bool {
-	if r.Provenance.Of != "" || len(r.Provenance.Trace.Score) == 0 {
-		return r.Provenance.Of == ""
-	}
-	trace, err := r.Trace()
-	return err == nil && ownColumns(trace, r) != nil
-}
-
 // ownColumns returns which columns of a trace the method wrote, or nil if that is unknown. If sets
 // were scored on the way, test_acc comes from the protocol, and a column named in a "last." metric
 // from the method. Another name in the metrics is ambiguous, because a method and a protocol may

@@ -139,7 +139,7 @@ func (s *Store) own(key string) (*Record, error) {
 }
 
 func (s *Store) fromDisk(key string) (*Record, error) {
-	if _, err := os.Stat(filepath.Join(s.run(key), "result.json")); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(s.run(key)); errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	r := &Record{Dir: s.run(key)}
@@ -233,20 +233,18 @@ func (r *Record) checkDigest(b []byte) error {
 	return err
 }
 
-// damage is the error of a damaged record.
-type damage struct {
-	text  string
-	cause error
-}
+// damage is the error of a damaged record. It does not wrap the cause: a record without one of its
+// files is not a record that does not exist.
+type damage struct{ error }
 
-func (d *damage) Error() string   { return d.text }
-func (d *damage) Unwrap() []error { return []error{ErrDamaged, d.cause} }
+// Is reports whether the target is ErrDamaged.
+func (damage) Is(target error) bool { return target == ErrDamaged }
 
 // damaged wraps an error of a record, with the folder in front and a remedy as a hint. Paths of
 // files lose the folder, which the message already names.
 func (r *Record) damaged(err error, mend string) error {
 	what := strings.NewReplacer(r.Dir+string(filepath.Separator), "", "\n", "; ").Replace(err.Error())
-	return &damage{fmt.Sprintf("the record %s is damaged: %s\nhint: %s", r.Dir, what, mend), err}
+	return damage{fmt.Errorf("the record %s is damaged: %s\nhint: %s", r.Dir, what, mend)}
 }
 
 // damagedFile is damaged for errors in files other than the numbers.
@@ -331,11 +329,10 @@ func (r *Record) checkFile(name string) error {
 // Damaged returns the error of a damaged record. It returns nil if the record is sound or missing.
 // Damage outside the numbers does not count; see Record.Verify.
 func (s *Store) Damaged(key string) error {
-	if _, err := os.Lstat(s.run(key)); err != nil || s.none(s.run(key)) {
-		return nil
+	if _, err := s.own(key); errors.Is(err, ErrDamaged) {
+		return err
 	}
-	_, err := s.Get(key)
-	return err
+	return nil
 }
 
 // check returns an error for impossible numbers, and for accuracies that contradict the counted

@@ -30,7 +30,6 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
-	"time"
 
 	"dgkip/harness/experiment"
 )
@@ -347,12 +346,6 @@ func syncDir(dir string) error {
 func (s *Store) Fail(f Failure) error {
 	f.Schema, f.Key = RecordSchema, f.Identity.Key()
 	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), true))
-}
-
-// Before reports whether the run failed before t; false if t is zero. A failure dated over an hour
-// ahead, by a wrong clock, counts as earlier.
-func (f *Failure) Before(t time.Time) bool {
-	return f.When.Before(t) || !t.IsZero() && f.When.After(time.Now().Add(time.Hour))
 }
 
 // Failed returns the failure of a run, or nil if there is none.
