@@ -5,10 +5,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"dgkip/harness/report"
 	"dgkip/harness/store"
 )
+
+// validateMerge reads the remaining arguments as folders of -merge.
+func (f *flags) validateMerge(rest []string, given map[string]bool) ([]string, error) {
+	if !given["merge"] {
+		return rest, nil
+	}
+	f.folders = append(strings.Split(f.merge, ","), rest...)
+	for _, dir := range f.folders {
+		if strings.HasPrefix(dir, "-") {
+			return nil, usageError(fmt.Errorf("-merge reads all further arguments as folders, including %s\nhint: put other flags before -merge", dir))
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, usageError(fmt.Errorf("-merge %q: there is no such folder\nhint: give the folder that -out named when the records were computed", dir))
+		}
+	}
+	return nil, nil
+}
 
 // mergeRecords copies the records of other folders into the folder of -out.
 func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {

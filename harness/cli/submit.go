@@ -2,10 +2,12 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +31,39 @@ const (
 	workerLimit  = 12 * time.Hour
 	workerMemory = 8 << 30
 )
+
+const limitForm = "write it like 55m or 3h30m"
+
+// validateWorkers checks the flags of workers.
+func (f *flags) validateWorkers(given map[string]bool) error {
+	if given["submit"] && f.submit != "slurm" {
+		return usageError(fmt.Errorf("-submit %q: the only batch system is slurm", f.submit))
+	}
+	if given["submit"] && !given["workers"] {
+		return usageError(errors.New("-submit needs -workers N\nhint: such as -workers 10"))
+	}
+	if given["workers"] && !given["submit"] && !given["worker"] {
+		return usageError(errors.New("-workers has no effect without -submit or -worker\nhint: -worker makes this process one of several"))
+	}
+	if given["for"] && f.limit <= 0 {
+		return usageError(fmt.Errorf("-for %v: must be positive\nhint: %s", f.limit, limitForm))
+	}
+	return nil
+}
+
+// spread waits for a random time if several workers start together, so that they do not all read
+// the folder at once.
+func (f *flags) spread(ctx context.Context) error {
+	if !f.worker || f.workers < 2 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(rand.N(min(time.Duration(f.workers)*2*time.Second, 2*time.Minute))):
+		return nil
+	}
+}
 
 // printJob prints a job of workers for the remaining runs of a plan.
 func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
