@@ -24,15 +24,8 @@ import (
 // cardHead is the first line of card.md. -export does not overwrite a README.md without it.
 const cardHead = "<!-- Written by -export from the records. -->\n"
 
-// cardEntry is an exported set that the card, README.md, describes.
-type cardEntry struct {
-	file string
-	run  *engine.Run
-	set  setFile
-}
-
 // writeCard writes README.md, which describes the exported sets.
-func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []cardEntry) error {
+func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, written []setFile) error {
 	file := filepath.Join(f.exportDir, "README.md")
 	old, _, err := sets.OpenRegular(file)
 	if err == nil {
@@ -44,14 +37,14 @@ func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []car
 		case !strings.HasPrefix(string(text), cardHead):
 			fmt.Fprintf(out, "%s was not written by this program, so it stays as it is\n", file)
 			return nil
-		case f.describesOthers(string(text), entries):
+		case f.describesOthers(string(text), written):
 			fmt.Fprintf(out, "%s also describes other sets, so it stays as it is\nhint: export to an empty folder\n", file)
 			return nil
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("-export: %w", err)
 	}
-	text, err := f.card(specs, entries)
+	text, err := f.card(specs, written)
 	if err == nil {
 		err = report.WriteFile(file, text)
 	}
@@ -61,13 +54,12 @@ func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, entries []car
 	return nil
 }
 
-// describesOthers reports whether a card describes a file in its folder that is not among the
-// entries.
-func (f *flags) describesOthers(card string, entries []cardEntry) bool {
+// describesOthers reports whether a card describes a file in its folder that was not written now.
+func (f *flags) describesOthers(card string, written []setFile) bool {
 	for line := range strings.Lines(card) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
 		if ext := filepath.Ext(name); !strings.HasPrefix(line, "| ") || ext != ".npz" && ext != ".pt" ||
-			slices.ContainsFunc(entries, func(e cardEntry) bool { return e.file == name }) {
+			slices.ContainsFunc(written, func(set setFile) bool { return set.name == name }) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(f.exportDir, filepath.Base(name))); err == nil {
@@ -89,24 +81,24 @@ var cardText string
 var cardForm = template.Must(template.New("").Parse(cardText))
 
 // card describes exported sets.
-func (f *flags) card(specs []*experiment.Spec, entries []cardEntry) ([]byte, error) {
+func (f *flags) card(specs []*experiment.Spec, written []setFile) ([]byte, error) {
 	page := card{Command: f.exportCommand(), Format: f.export}
-	for _, e := range entries {
-		c, id, protocol := e.run.Cell, e.run.Identity, e.run.Cell.Protocol.Info()
+	for _, set := range written {
+		c, id, protocol := set.run.Cell, set.run.Identity, set.run.Cell.Protocol.Info()
 		spec := specs[slices.IndexFunc(specs, func(s *experiment.Spec) bool { return s.Name == c.Exp })]
 		exp, only := report.Selection(spec, c)
-		command := fmt.Sprintf("`go run . %s%s -only '%s seed:%d'`", exp, f.changes(), only, e.run.Seed)
+		command := fmt.Sprintf("`go run . %s%s -only '%s seed:%d'`", exp, f.changes(), only, set.run.Seed)
 		dataset := c.Data.Shown() + ": " + strings.Join(id.Dataset.Classes, ", ")
 		if n := len(id.Dataset.Classes); n > 5 {
 			dataset = fmt.Sprintf("%s: %d classes", c.Data.Shown(), n)
 		}
-		loss := e.set.loss
+		loss := set.loss
 		if loss == "" || loss == "softmax" {
 			loss = "cross-entropy"
 		}
 		row := []string{
-			e.file, dataset, title(spec, e.run), method.ModelTitle(c.Net.Kind), fmt.Sprint(c.IPC), e.set.kind, loss,
-			fmt.Sprintf("%.2f", 100*e.set.record.Result.Metrics["test_acc"]), protocol.Title, e.run.Key[:8], command,
+			set.name, dataset, title(spec, set.run), method.ModelTitle(c.Net.Kind), fmt.Sprint(c.IPC), set.kind, loss,
+			fmt.Sprintf("%.2f", 100*set.record.Result.Metrics["test_acc"]), protocol.Title, set.run.Key[:8], command,
 		}
 		for i := range row {
 			row[i] = strings.ReplaceAll(row[i], "|", `\|`)

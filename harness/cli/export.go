@@ -37,7 +37,7 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 	var columns []*exported // in the order of the grid
 	of := map[string]*exported{}
 	var damaged []error
-	var written []cardEntry
+	var written []setFile
 	for i, r := range runs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -65,17 +65,17 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 		if err := os.MkdirAll(f.exportDir, 0o777); err != nil {
 			return fmt.Errorf("-export: %w\nhint: choose another folder", err)
 		}
-		name := names[i] + "." + f.export
+		set.name = names[i] + "." + f.export
 		if f.export == "half" {
-			name = names[i] + ".npz"
+			set.name = names[i] + ".npz"
 		}
-		file := filepath.Join(f.exportDir, name)
+		file := filepath.Join(f.exportDir, set.name)
 		if err := report.WriteNew(file, set.content); err != nil {
 			return fmt.Errorf("-export: %s: %w", file, err)
 		}
 		column.written++
 		set.content = nil // large
-		written = append(written, cardEntry{name, r, set})
+		written = append(written, set)
 	}
 	if len(written) == 0 && damaged == nil {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is not exported, and the records in this repository do not contain large sets"))
@@ -97,13 +97,16 @@ func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) e
 
 // setFile is the set of a record in the chosen format.
 type setFile struct {
+	name       string
 	content    []byte
+	run        *engine.Run
 	record     *store.Record
 	kind, loss string // of the labels; empty for pictures
 }
 
 // convert returns the set of a run's record in the chosen format.
 func (f *flags) convert(s *store.Store, r *engine.Run) (out setFile, err error) {
+	out.run = r
 	if out.record, err = s.Get(r.Key); err != nil {
 		return out, err
 	}
