@@ -36,6 +36,13 @@ func inCopy(t *testing.T) {
 	t.Chdir(dir)
 }
 
+// command runs the program, with the experiments of the current folder.
+func command(args ...string) (code int, out, errOut string) {
+	var a, b strings.Builder
+	code = run(context.Background(), newLibrary(fstest.MapFS{}), args, &a, &b)
+	return code, a.String(), b.String()
+}
+
 // The paper can be typeset without records, only uses tables that an experiment can have, and has
 // the same bytes each time.
 func TestPaperTypesets(t *testing.T) {
@@ -48,12 +55,8 @@ func TestPaperTypesets(t *testing.T) {
 	inCopy(t)
 	var first []byte
 	for range 2 {
-		var out, errOut bytes.Buffer
-		if code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut); code != exitDone {
-			t.Fatalf("exit code %d\n%s%s", code, out.String(), errOut.String())
-		}
-		if !strings.Contains(out.String(), "paper: paper/paper.pdf") {
-			t.Errorf("printed %q", out.String())
+		if code, out, errOut := command("-paper"); code != exitDone || !strings.Contains(out, "paper: paper/paper.pdf") {
+			t.Fatalf("exit code %d\n%s%s", code, out, errOut)
 		}
 		pdf, err := os.ReadFile(filepath.Join(paperDir, "paper.pdf"))
 		if err != nil {
@@ -85,10 +88,9 @@ func TestPaperTypesets(t *testing.T) {
 		if err := os.WriteFile(paperSource, []byte(high), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		var out, errOut bytes.Buffer
-		code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut)
-		if code == exitDone || !strings.Contains(errOut.String(), "paper/paper.pdf does not fit on its pages; LaTeX says: "+says) {
-			t.Errorf("%s: exit code %d, %q", what, code, errOut.String())
+		code, _, errOut := command("-paper")
+		if code == exitDone || !strings.Contains(errOut, "paper/paper.pdf does not fit on its pages; LaTeX says: "+says) {
+			t.Errorf("%s: exit code %d, %q", what, code, errOut)
 		}
 	}
 }
@@ -122,12 +124,9 @@ func TestPaperIsDefined(t *testing.T) {
 func TestPaperWithoutLatex(t *testing.T) {
 	inCopy(t)
 	t.Setenv("PATH", t.TempDir())
-	var out, errOut bytes.Buffer
-	if code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut); code != exitDone {
-		t.Errorf("exit code %d: %s", code, errOut.String())
-	}
-	if !strings.Contains(out.String(), "paper/paper.pdf was not written: pdflatex is not installed (on Debian: apt-get install texlive-latex-recommended)") {
-		t.Errorf("printed %q", out.String())
+	code, out, errOut := command("-paper")
+	if code != exitDone || !strings.Contains(out, "paper/paper.pdf was not written: pdflatex is not installed (on Debian: apt-get install texlive-latex-recommended)") {
+		t.Errorf("exit code %d: %q, %s", code, out, errOut)
 	}
 	for _, name := range []string{"macros.tex", "figure2-lr.tex"} {
 		if _, err := os.Stat(filepath.Join(generatedDir, name)); err != nil {
@@ -147,9 +146,8 @@ func TestPaperWithMistake(t *testing.T) {
 		"\\documentclass{article}\n\\usepackage{no-such-package}\n\\begin{document}": "apt-get install",
 	} {
 		write(t, paperSource, text)
-		var out, errOut bytes.Buffer
-		if code := run(context.Background(), newLibrary(fstest.MapFS{}), []string{"-paper"}, &out, &errOut); code != exitFailed || !strings.Contains(errOut.String(), want) {
-			t.Errorf("exit code %d, %q; want %q", code, errOut.String(), want)
+		if code, _, errOut := command("-paper"); code != exitFailed || !strings.Contains(errOut, want) {
+			t.Errorf("exit code %d, %q; want %q", code, errOut, want)
 		}
 	}
 }
