@@ -1,13 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,8 +24,8 @@ type Merged struct {
 }
 
 // Merge verifies the records of another folder and copies them. It does not change that folder. If
-// a record already exists here, both must be equal, and Merge adds optional files that it lacks. The
-// error lists all damaged or different records. Merge also adds the known datasets.
+// a record already exists here, both must have the same result, and Merge adds optional files that
+// it lacks. The error lists all damaged or different records. Merge also adds the known datasets.
 func (s *Store) Merge(ctx context.Context, dir string) (m Merged, err error) {
 	from := &Store{dir: dir}
 	if a, errA := os.Stat(dir); errA == nil {
@@ -75,8 +73,8 @@ func (s *Store) mergeOne(from *Store, key string, m *Merged) error {
 		if err != nil {
 			return err
 		}
-		if err := compare(ours, theirs); err != nil {
-			return err
+		if ours.sums["result.json"] != theirs.sums["result.json"] {
+			return fmt.Errorf("%s and %s are records of the same run, but differ in result.json\nhint: run -verify on each folder, which finds the record that this program does not reproduce", ours.Dir, theirs.Dir)
 		}
 		m.Same++
 		return s.complete(ours, theirs, m)
@@ -127,52 +125,6 @@ func (s *Store) complete(ours, theirs *Record, m *Merged) error {
 		m.Completed++
 	}
 	return nil
-}
-
-// compare returns an error unless two records of a run have the same result, and the same values in
-// common lines of the trace.
-func compare(a, b *Record) error {
-	differ := func(name string) error {
-		return fmt.Errorf("%s and %s are records of the same run, but differ in %s\nhint: run -verify on each folder, which finds the record that this program does not reproduce", a.Dir, b.Dir, name)
-	}
-	resultA, errA := a.File("result.json")
-	resultB, errB := b.File("result.json")
-	traceA, errTA := a.Trace()
-	traceB, errTB := b.Trace()
-	if err := errors.Join(errA, errB, errTA, errTB); err != nil {
-		return err
-	}
-	if !bytes.Equal(resultA, resultB) {
-		return differ("result.json")
-	}
-	if !traceA.agrees(traceB) {
-		return differ("trace.csv")
-	}
-	return nil
-}
-
-// agrees reports whether two traces have the same values where both have one.
-func (t *Trace) agrees(other *Trace) bool {
-	rows := map[float64][]float64{}
-	for _, row := range other.Rows {
-		rows[row[0]] = row
-	}
-	for _, row := range t.Rows {
-		theirs := rows[row[0]]
-		if theirs == nil {
-			continue
-		}
-		for j, name := range t.Columns {
-			k := slices.Index(other.Columns, name)
-			if k < 0 || math.IsNaN(row[j]) || math.IsNaN(theirs[k]) {
-				continue
-			}
-			if row[j] != theirs[k] {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // mergeDatasets adds the datasets that only the other folder knows.
