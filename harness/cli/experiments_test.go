@@ -11,6 +11,16 @@ import (
 	"dgkip/harness/experiment"
 )
 
+// shipped reads an experiment of the program.
+func shipped(t *testing.T, name, profile string) *experiment.Spec {
+	t.Helper()
+	s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Profile: profile, Datasets: data.Names()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // The experiments of the program have no mistakes in any profile.
 func TestExperiments(t *testing.T) {
 	dir := filepath.Join("..", "..", experimentsDir)
@@ -53,10 +63,7 @@ func TestFileColumn(t *testing.T) {
 // Runs that are documented as shared with a table must be shared, so that they need no computation.
 func TestSharedRuns(t *testing.T) {
 	runs := func(name, profile string, but ...string) map[string]string {
-		s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Profile: profile, Datasets: data.Names()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := shipped(t, name, profile)
 		out := map[string]string{}
 		for _, c := range s.Cells {
 			for _, part := range but {

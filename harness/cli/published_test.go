@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/data"
 	"dgkip/harness/experiment"
 	"dgkip/harness/method"
 )
@@ -21,10 +20,7 @@ import (
 func TestPublishedMarks(t *testing.T) {
 	var wrong []string
 	for _, name := range []string{"table1", "table2", "table3"} {
-		s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := shipped(t, name, experiment.DefaultProfile)
 		for _, p := range s.Published {
 			if len(p.Best) == 0 || p.OnlyClaims {
 				continue
@@ -55,10 +51,7 @@ func TestPublishedMarks(t *testing.T) {
 func TestPublishedFamilies(t *testing.T) {
 	beside := map[string]int{"table1": 63, "table2": 63, "table3": 36, "outside": 2}
 	for name, want := range beside {
-		s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := shipped(t, name, experiment.DefaultProfile)
 		n := 0
 		for _, p := range s.Published {
 			for _, c := range s.Cells {
@@ -90,10 +83,7 @@ func TestColumnsHaveOneFamily(t *testing.T) {
 	}
 	var mixed []string
 	for _, name := range names {
-		s, err := experiment.ReadFile(filepath.Join(dir, name+".toml"), experiment.Options{Datasets: data.Names()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := shipped(t, name, experiment.DefaultProfile)
 		if s.Table == nil {
 			continue
 		}
@@ -127,10 +117,7 @@ func TestColumnsHaveOneFamily(t *testing.T) {
 func TestTimesAreOfTheTables(t *testing.T) {
 	for _, name := range []string{"table1", "table2"} {
 		for _, profile := range []string{"short", "full"} {
-			s, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Datasets: data.Names(), Profile: profile})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := shipped(t, name, profile)
 			timed := map[string]experiment.PartIdentity{}
 			at := func(c *experiment.Cell) string {
 				return fmt.Sprint(c.Point["dataset"], c.Point["ipc"], c.Point["model"], c.Column)
