@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"dgkip/harness/data"
 	"dgkip/harness/experiment"
 	"dgkip/harness/report"
 	"dgkip/harness/store"
@@ -84,10 +83,7 @@ func numbersOf(t *testing.T, text string) map[string]string {
 			continue
 		}
 		read[name] = true
-		of, err := experiment.ReadFile(filepath.Join("..", "..", experimentsDir, name+".toml"), experiment.Options{Datasets: data.Names()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		of := shipped(t, name, experiment.DefaultProfile)
 		plan, err := onRecord(t.Context(), s, experiment.Runs([]*experiment.Spec{of}), experiment.Filter{})
 		if err != nil {
 			t.Fatal(err)
