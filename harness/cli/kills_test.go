@@ -19,12 +19,12 @@ import (
 	"dgkip/harness/store"
 )
 
-// hundred writes an experiment of 100 runs to a new folder, with this test program as dgkip with a
-// slow method.
-func hundred(t *testing.T) (dir string) {
+// slowRuns writes an experiment with a slow method and five values of ipc to a new folder, where this
+// test program is dgkip.
+func slowRuns(t *testing.T, updates, seeds int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	text := strings.NewReplacer(`"random", "slow"`, `"slow"`, "ipc = [1, 2]", "ipc = [1, 2, 3, 4, 5]", "updates = 6", "updates = 20", "count = 2", "count = 20").Replace(tiny)
+	text := strings.NewReplacer(`"random", "slow"`, `"slow"`, "ipc = [1, 2]", "ipc = [1, 2, 3, 4, 5]", "updates = 6", fmt.Sprint("updates = ", updates), "count = 2", fmt.Sprint("count = ", seeds)).Replace(tiny)
 	write(t, filepath.Join(dir, "experiments", "tiny.toml"), text)
 	images, err := tinyData("tiny")
 	if err != nil {
@@ -81,7 +81,7 @@ func TestKilledWorkers(t *testing.T) {
 		t.Skip("computes two hundred runs")
 	}
 	const workers, kills = 8, 10
-	dir := hundred(t)
+	dir := slowRuns(t, 20, 20)
 	from := time.Now()
 	if err := <-startWorker(t, dir, "-jobs", fmt.Sprint(workers), "-quiet", "-out", "single").ended; err != nil {
 		t.Fatal(err)
@@ -177,7 +177,7 @@ func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int
 // A worker that cannot save its state at the end of its time reports the error and exits with 1,
 // not 75.
 func TestStoppedWithoutRoom(t *testing.T) {
-	dir := hundred(t)
+	dir := slowRuns(t, 20, 20)
 	w := exec.Command("./dgkip", "-exp", "tiny", "-worker", "-for", "4s")
 	w.Dir = dir
 	w.Env = append(os.Environ(), "SLOW_MS=1000") // 20 s per run

@@ -184,22 +184,7 @@ func TestSlurm(t *testing.T) {
 	if !*takesMinutes {
 		t.Skip("SKIPPED: takes minutes; -slow runs it")
 	}
-	dir := t.TempDir()
-	text := strings.NewReplacer(`"random", "slow"`, `"slow"`, "ipc = [1, 2]", "ipc = [1, 2, 3, 4, 5]", "updates = 6", "updates = 40").Replace(tiny)
-	write(t, filepath.Join(dir, "experiments", "tiny.toml"), text)
-	images, err := tinyData("tiny")
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "tiny.npz"), string(images))
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Under this name, the test program is dgkip with the method slow.
-	if err := os.Symlink(self, filepath.Join(dir, "dgkip")); err != nil {
-		t.Fatal(err)
-	}
+	dir := slowRuns(t, 40, 2)
 	s := startSlurm(t, dir)
 	single := exec.Command(filepath.Join(dir, "dgkip"), "-exp", "tiny", "-quiet", "-out", "single")
 	single.Dir = dir
@@ -214,7 +199,7 @@ func TestSlurm(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Here the limit of Slurm comes first. The added directive also applies to the tables job.
-	text = strings.NewReplacer("--time=66", "--time=2", "#SBATCH --requeue", "#SBATCH --requeue\n#SBATCH --comment=mine").Replace(string(script))
+	text := strings.NewReplacer("--time=66", "--time=2", "#SBATCH --requeue", "#SBATCH --requeue\n#SBATCH --comment=mine").Replace(string(script))
 	write(t, filepath.Join(dir, "job.sh"), text)
 	t.Log(s.command("sh", "job.sh"))
 	id := strings.TrimSuffix(strings.Fields(s.command("squeue", "-h", "-o", "%F", "-n", "tiny"))[0], ",")
