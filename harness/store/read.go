@@ -64,30 +64,21 @@ func parseSums(b []byte) (map[string]string, error) {
 // memory. No set that a run can hold is larger.
 const maxText, maxSet = 256 << 20, 1 << 36
 
-// openFile opens a regular file of a record, and rejects files that are too large.
-func openFile(name string) (f *os.File, size int64, err error) {
+// readFile reads a regular file, unless it is too large.
+func readFile(name string) ([]byte, error) {
 	f, info, err := sets.OpenRegular(name)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
+	defer f.Close()
 	most := int64(maxText)
 	if filepath.Base(name) == SetFile {
 		most = maxSet
 	}
 	if info.Size() > most {
-		f.Close()
-		return nil, 0, fmt.Errorf("%s: %w: %d bytes, with a limit of %d", name, sets.ErrOversized, info.Size(), most)
+		return nil, fmt.Errorf("%s: %w: %d bytes, with a limit of %d", name, sets.ErrOversized, info.Size(), most)
 	}
-	return f, info.Size(), nil
-}
-
-func readFile(name string) ([]byte, error) {
-	f, size, err := openFile(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, size))
+	return io.ReadAll(io.LimitReader(f, info.Size()))
 }
 
 // Has reports whether there is a record. A record with damaged numbers does not count; see Damaged.
@@ -168,7 +159,7 @@ func (r *Record) read(key string) error {
 	if r.sums, err = parseSums(list); err != nil {
 		return fmt.Errorf("in %s %w", sumsFile, err)
 	}
-	if err := r.checkSum("result.json", bytes.NewReader(result)); err != nil {
+	if err := r.checkSum("result.json", result); err != nil {
 		return err
 	}
 	provenance, err := r.file("provenance.json")
@@ -185,16 +176,12 @@ func (r *Record) read(key string) error {
 }
 
 // checkSum returns an error unless the content of a file has the checksum that the run wrote.
-func (r *Record) checkSum(name string, b io.Reader) error {
+func (r *Record) checkSum(name string, b []byte) error {
 	want, listed := r.sums[name]
 	if !listed {
 		return fmt.Errorf("%s is not listed in %s", name, sumsFile)
 	}
-	sum := sha256.New()
-	if _, err := io.Copy(sum, b); err != nil {
-		return err
-	}
-	if hex.EncodeToString(sum.Sum(nil)) != want {
+	if fmt.Sprintf("%x", sha256.Sum256(b)) != want {
 		return fmt.Errorf("the SHA-256 of %s is not the one in %s", name, sumsFile)
 	}
 	return nil
@@ -206,7 +193,7 @@ func (r *Record) file(name string) ([]byte, error) {
 	if err != nil {
 		return b, err
 	}
-	return b, r.checkSum(name, bytes.NewReader(b))
+	return b, r.checkSum(name, b)
 }
 
 // File reads a file of the record. The error wraps fs.ErrNotExist if the file is missing. It wraps
@@ -304,7 +291,7 @@ func (r *Record) Timing() ([]TimingRow, error) {
 func (r *Record) Verify() error {
 	var problems []error
 	for _, name := range slices.Concat(optional, required[2:]) {
-		err := r.checkFile(name)
+		_, err := r.file(name)
 		if errors.Is(err, fs.ErrNotExist) && slices.Contains(optional, name) {
 			continue
 		}
@@ -314,16 +301,6 @@ func (r *Record) Verify() error {
 		return r.damagedFile(err)
 	}
 	return nil
-}
-
-// checkFile returns an error unless a file of the record exists and has its checksum.
-func (r *Record) checkFile(name string) error {
-	f, _, err := openFile(filepath.Join(r.Dir, name))
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return r.checkSum(name, f)
 }
 
 // Damaged returns the error of a damaged record. It returns nil if the record is sound or missing.
