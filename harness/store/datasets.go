@@ -123,7 +123,7 @@ func (s *Store) remember(ctx context.Context, sets []Known) error {
 // lockData waits for the lock of data.json, which processes hold only briefly.
 func (s *Store) lockData(ctx context.Context) (*Lock, error) {
 	for pause := 20 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		lock, err := s.lock(s.work("data.lock"), holder{})
+		lock, err := s.lock(s.work("data.lock"))
 		if !errors.As(err, new(*Busy)) {
 			return lock, err
 		}

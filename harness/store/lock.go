@@ -49,7 +49,6 @@ type Lock struct {
 type holder struct {
 	Host  string `json:"host"`
 	PID   int    `json:"pid"`
-	Run   string `json:"run"`
 	Token string `json:"token"` // identifies the store of the holding process
 }
 
@@ -63,7 +62,7 @@ type holder struct {
 // A shared folder may show an old state for up to a minute unless the folder is opened. Lock
 // therefore opens the folders of the runs.
 func (s *Store) Lock(key string, runs ...string) (*Lock, error) {
-	l, err := s.lock(s.lockFile(key), holder{Run: key})
+	l, err := s.lock(s.lockFile(key))
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +80,8 @@ func (s *Store) Lock(key string, runs ...string) (*Lock, error) {
 
 func (s *Store) lockFile(key string) string { return filepath.Join(s.work("locks"), key+".lock") }
 
-func (s *Store) lock(file string, who holder) (*Lock, error) {
-	who.Host, who.PID, who.Token = env.Read().Name, os.Getpid(), s.token
-	text, _ := json.Marshal(who)
+func (s *Store) lock(file string) (*Lock, error) {
+	text, _ := json.Marshal(holder{env.Read().Name, os.Getpid(), s.token})
 	create := func() error { return s.roomFor(func() error { return writeFile(file, text) }) }
 	err := create()
 	if errors.Is(err, fs.ErrExist) {

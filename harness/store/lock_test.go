@@ -40,7 +40,7 @@ func plant(t *testing.T, s *Store, key string, who holder, ago time.Duration) (f
 func TestFreshAndStale(t *testing.T) {
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
-	for _, who := range []holder{{Host: "far", PID: 7, Run: key, Token: "t"}, {}} {
+	for _, who := range []holder{{Host: "far", PID: 7, Token: "t"}, {}} {
 		file := plant(t, s, key, who, Stale-time.Minute)
 		var busy *Busy
 		if _, err := s.Lock(key); !errors.As(err, &busy) || busy.Host != who.Host || busy.PID != who.PID || !strings.Contains(err.Error(), file) {
