@@ -129,15 +129,24 @@ func (s *Store) own(key string) (*Record, error) {
 	return f.record, f.err
 }
 
+// fromDisk reads a record, again if another process has replaced it meanwhile.
 func (s *Store) fromDisk(key string) (*Record, error) {
-	if _, err := os.Lstat(s.run(key)); errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	for {
+		r := &Record{Dir: s.run(key)}
+		before, err := os.Lstat(r.Dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err == nil {
+			err = r.read(key)
+		}
+		if err == nil {
+			return r, nil
+		}
+		if after, gone := os.Lstat(r.Dir); before == nil || gone == nil && os.SameFile(before, after) {
+			return nil, r.damaged(err, "a run of its experiment computes it again")
+		}
 	}
-	r := &Record{Dir: s.run(key)}
-	if err := r.read(key); err != nil {
-		return nil, r.damaged(err, "a run of its experiment computes it again")
-	}
-	return r, nil
 }
 
 // read reads the numbers of a record and checks them.

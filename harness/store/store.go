@@ -253,10 +253,11 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 			if !replace {
 				return nil
 			}
-			if err := os.Rename(dir, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			err := os.Rename(dir, old)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			there = true
+			there = err == nil
 		}
 		err := os.Rename(tmp, dir)
 		if err == nil {
@@ -265,10 +266,14 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 			}
 			return err
 		}
-		if there {
-			os.Rename(old, dir) // fails if another process has placed the folder
+		back := there && os.Rename(old, dir) == nil
+		if _, other := os.Lstat(dir); other != nil {
+			return err
 		}
-		if _, other := os.Lstat(dir); other != nil || there && try > 3 {
+		if there && !back { // another process has placed the folder
+			s.discard(old)
+		}
+		if there && try > 3 {
 			return err
 		}
 	}
