@@ -8,7 +8,7 @@ import (
 // apart compares the test images with the training images. It returns an error if every test
 // image is also a training image, unless the test set was split off the training set. Fewer
 // twins only give a note.
-func (s *Set) apart(divided bool) error {
+func (s *Set) apart() error {
 	dim, seen := s.Dim(), map[[sha256.Size]byte]bool{}
 	for i := range s.Train.Len() {
 		seen[sha256.Sum256(s.Train.Images[i*dim:(i+1)*dim])] = true
@@ -22,7 +22,7 @@ func (s *Set) apart(divided bool) error {
 	switch {
 	case twins == 0:
 		return nil
-	case twins == s.Test.Len() && !divided:
+	case twins == s.Test.Len() && !s.divided:
 		err := fmt.Errorf("%w: every test image is also a training image", ErrConfig)
 		return hint(err, "use other test images, or leave out test: a part of each class is then set aside")
 	}

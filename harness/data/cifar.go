@@ -19,7 +19,7 @@ var cifar10 = source{
 		Name: "cifar-10", Title: "CIFAR-10", Text: "CIFAR-10, photographs of objects and animals, 32x32 colour (Krizhevsky)",
 		Terms:   "by A. Krizhevsky, V. Nair and G. Hinton, who state no licence and ask to be cited: A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
 		Classes: []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"},
-		H:       32, W: 32, Ch: 3, Train: 50000, Test: 10000,
+		Shape:   Shape{32, 32, 3}, Train: 50000, Test: 10000,
 	},
 	standIn: "colour-symbols",
 	folders: []string{"cifar-10", "", "cifar-10/cifar-10-batches-bin", "cifar-10-batches-bin"},
@@ -64,11 +64,8 @@ type cifarForm struct {
 }
 
 // load reads the batches in dir, or else their archive.
-func (f cifarForm) load(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error) {
-	b := &batches{form: f, wanted: wanted, parts: make([]Split, len(f.files)), sums: map[string]string{}}
-	for k := range b.counts {
-		b.counts[k] = make([]int, len(s.Classes))
-	}
+func (f cifarForm) load(ctx context.Context, s *source, dir string) (*Set, error) {
+	b := &batches{form: f, classes: len(s.Classes), parts: make([]Split, len(f.files)), sums: map[string]string{}}
 	var paths []string
 	for _, name := range f.files {
 		if p := first(dir, name, name+".gz"); p != "" {
@@ -94,27 +91,26 @@ func (f cifarForm) load(ctx context.Context, s *source, dir string, wanted []boo
 			}
 		}
 	}
-	c := &contents{names: s.Classes, shape: s.shape(), counts: b.counts[:], files: paths, verified: true}
+	set := s.set(paths)
 	for i, name := range f.files {
-		split := &c.train
+		split := &set.Train
 		if i == len(f.files)-1 {
-			split = &c.test
+			split = &set.Test
 		}
 		split.Images = append(split.Images, b.parts[i].Images...)
 		split.Labels = append(split.Labels, b.parts[i].Labels...)
 		b.parts[i] = Split{}
-		c.verified = c.verified && b.sums[name] == s.files[name]
+		set.Verified = set.Verified && b.sums[name] == s.files[name]
 	}
-	return c, nil
+	return set, nil
 }
 
 // batches collects the batches of the dataset, which an archive may hold in any order.
 type batches struct {
-	form   cifarForm
-	wanted []bool // classes to keep
-	parts  []Split
-	counts [2][]int // numbers of images of all classes, training and test
-	sums   map[string]string
+	form    cifarForm
+	classes int
+	parts   []Split
+	sums    map[string]string
 }
 
 func (b *batches) read(name string, r io.Reader) error {
@@ -126,7 +122,7 @@ func (b *batches) read(name string, r io.Reader) error {
 		return fmt.Errorf("%w: %s appears twice", ErrCorrupt, name)
 	}
 	sum := sha256.New()
-	err := b.form.parse(io.TeeReader(r, sum), &b.parts[i], b.wanted, b.counts[i/(len(b.parts)-1)])
+	err := b.form.parse(io.TeeReader(r, sum), &b.parts[i], b.classes)
 	b.sums[name] = hex.EncodeToString(sum.Sum(nil))
 	return err
 }
@@ -178,9 +174,8 @@ func (b *batches) archive(ctx context.Context, file string) error {
 }
 
 // parse reads a binary batch: records of labels and three planes of pixels, red, green and blue.
-// It appends the images of wanted classes to s, as [h, w, channel], and counts the images of every
-// class.
-func (f cifarForm) parse(r io.Reader, s *Split, wanted []bool, count []int) error {
+// It appends the images to s, as [h, w, channel].
+func (f cifarForm) parse(r io.Reader, s *Split, classes int) error {
 	const plane = 32 * 32
 	record := make([]byte, f.labels+3*plane)
 	for i := 0; ; i++ {
@@ -196,12 +191,8 @@ func (f cifarForm) parse(r io.Reader, s *Split, wanted []bool, count []int) erro
 			return fmt.Errorf("%w: more than %d records", ErrOversized, f.most)
 		}
 		label := int(record[f.labels-1])
-		if label >= len(wanted) {
-			return badLabel(i, float64(label), len(wanted))
-		}
-		count[label]++
-		if !wanted[label] {
-			continue
+		if label >= classes {
+			return badLabel(i, float64(label), classes)
 		}
 		s.Labels = append(s.Labels, label)
 		at, pixels := len(s.Images), record[f.labels:]

@@ -81,15 +81,16 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	if err := c.fits(raw); err != nil {
 		return nil, err
 	}
-	if raw.test.Labels == nil {
-		raw.train, raw.test = c.divide(raw.train, raw.dim(), len(raw.names))
+	if raw.Test.Labels == nil {
+		raw.Train, raw.Test = c.divide(raw.Train, raw.Dim(), len(raw.Classes))
 		raw.divided = true
 	}
-	set, err := raw.choose(name, c.Classes)
+	raw.Name = name
+	set, err := raw.choose(c.Classes)
 	if err != nil {
 		return nil, err
 	}
-	return set, set.apart(raw.divided)
+	return set, set.apart()
 }
 
 // CheckValues returns an error for settings that are wrong whatever the other settings are.
@@ -199,22 +200,14 @@ func (c *Config) find(base string) error {
 	return nil
 }
 
-// same returns an error unless test images of size s are as large as the training images.
-func (c *contents) same(s shape) error {
-	if s == c.shape {
-		return nil
-	}
-	return fmt.Errorf("%w: %v, but the training images are %v", ErrShape, s, c.shape)
-}
-
 // number returns the names of the classes: those in the settings, or else the numbers up to the
 // largest label.
-func (c *Config) number(out *contents) []string {
+func (c *Config) number(out *Set) []string {
 	if len(c.Names) > 0 {
 		return c.Names
 	}
 	top := -1
-	for _, s := range []Split{out.train, out.test} {
+	for _, s := range []Split{out.Train, out.Test} {
 		for _, l := range s.Labels {
 			top = max(top, l)
 		}
@@ -227,29 +220,29 @@ func (c *Config) number(out *contents) []string {
 }
 
 // fits returns an error unless the images have a usable form, and the form that the settings require.
-func (c *Config) fits(raw *contents) error {
+func (c *Config) fits(raw *Set) error {
 	kind, why, help := ErrShape, "", ""
 	switch {
-	case raw.train.Len() == 0 || len(raw.names) == 0 || raw.dim() == 0:
+	case raw.Train.Len() == 0 || len(raw.Classes) == 0 || raw.Dim() == 0:
 		kind, why = ErrFormat, "no images"
-	case raw.ch != 1 && raw.ch != 3:
-		why, help = fmt.Sprintf("%d channels", raw.ch), "images must be [n, h, w], or [n, h, w, channel] with 1 or 3 channels"
-		if raw.h == 1 || raw.h == 3 {
-			help = fmt.Sprintf("%dx%dx%d looks like channels first: np.transpose(x, (0, 2, 3, 1)) moves them last", raw.h, raw.w, raw.ch)
+	case raw.Ch != 1 && raw.Ch != 3:
+		why, help = fmt.Sprintf("%d channels", raw.Ch), "images must be [n, h, w], or [n, h, w, channel] with 1 or 3 channels"
+		if raw.H == 1 || raw.H == 3 {
+			help = fmt.Sprintf("%dx%dx%d looks like channels first: np.transpose(x, (0, 2, 3, 1)) moves them last", raw.H, raw.W, raw.Ch)
 		}
-	case c.Channels != 0 && raw.ch != c.Channels:
-		why, help = fmt.Sprintf("%d channels", raw.ch), fmt.Sprintf("channels = %d requires another number", c.Channels)
-	case c.Size != nil && (raw.h != c.Size[0] || raw.w != c.Size[1]):
-		why, help = fmt.Sprintf("%dx%d pixels", raw.h, raw.w), fmt.Sprintf("size = [%d, %d] requires another size: leave it out, or scale the images", c.Size[0], c.Size[1])
-	case len(raw.names) == 1:
-		kind, why = ErrClass, fmt.Sprintf("only one class (%s); at least two are needed", raw.names[0])
+	case c.Channels != 0 && raw.Ch != c.Channels:
+		why, help = fmt.Sprintf("%d channels", raw.Ch), fmt.Sprintf("channels = %d requires another number", c.Channels)
+	case c.Size != nil && (raw.H != c.Size[0] || raw.W != c.Size[1]):
+		why, help = fmt.Sprintf("%dx%d pixels", raw.H, raw.W), fmt.Sprintf("size = [%d, %d] requires another size: leave it out, or scale the images", c.Size[0], c.Size[1])
+	case len(raw.Classes) == 1:
+		kind, why = ErrClass, fmt.Sprintf("only one class (%s); at least two are needed", raw.Classes[0])
 		if c.Format == "folder" {
 			help = "put the images of each class into its own sub-folder"
 		}
 	default:
 		return nil
 	}
-	err := fmt.Errorf("%s: %w: %s", strings.Join(raw.files, ", "), kind, why)
+	err := fmt.Errorf("%s: %w: %s", strings.Join(raw.Files, ", "), kind, why)
 	if help == "" {
 		return err
 	}

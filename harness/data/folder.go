@@ -22,9 +22,9 @@ import (
 // pixelLimit is the largest number of pixels of an image. It is checked before decoding.
 const pixelLimit = 1 << 20
 
-func (c *Config) readFolders(ctx context.Context, train, test string) (*contents, error) {
-	out := &contents{names: c.Names, shape: shape{ch: c.Channels}, convert: c.Channels != 0, files: []string{train}}
-	if len(out.names) == 0 {
+func (c *Config) readFolders(ctx context.Context, train, test string) (*Set, error) {
+	out := &Set{Classes: c.Names, Shape: Shape{Ch: c.Channels}, Files: []string{train}}
+	if len(out.Classes) == 0 {
 		entries, err := os.ReadDir(train)
 		if err != nil {
 			return nil, err
@@ -35,20 +35,20 @@ func (c *Config) readFolders(ctx context.Context, train, test string) (*contents
 				return nil, err
 			}
 			if is {
-				out.names = append(out.names, e.Name())
+				out.Classes = append(out.Classes, e.Name())
 			}
 		}
-		if len(out.names) == 0 {
+		if len(out.Classes) == 0 {
 			return nil, hint(fmt.Errorf("%s: %w: no sub-folders", train, ErrFormat), "put the images of each class into its own sub-folder")
 		}
 	}
 	var err error
-	if out.train, err = out.folder(ctx, train); err != nil {
+	if out.Train, err = c.folder(ctx, out, train); err != nil {
 		return nil, err
 	}
 	if test != "" {
-		out.files = append(out.files, test)
-		if out.test, err = out.folder(ctx, test); err != nil {
+		out.Files = append(out.Files, test)
+		if out.Test, err = c.folder(ctx, out, test); err != nil {
 			return nil, err
 		}
 	}
@@ -72,21 +72,21 @@ func isFolder(dir string, e fs.DirEntry) (bool, error) {
 
 // folder reads the images of all classes under dir. The first image determines the size and, unless
 // the settings do, the number of channels. The error lists the first few faults and counts the rest.
-func (c *contents) folder(ctx context.Context, dir string) (s Split, err error) {
+func (c *Config) folder(ctx context.Context, out *Set, dir string) (s Split, err error) {
 	var faults []error
-	for label, name := range c.names {
+	for label, name := range out.Classes {
 		paths, others, err := images(filepath.Join(dir, name))
 		if err != nil {
 			faults = append(faults, err)
 		}
 		if len(others) > 0 {
-			c.notes = append(c.notes, fmt.Sprintf("%s: %d entries were not read, such as %s: images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(others), others[0]))
+			out.Notes = append(out.Notes, fmt.Sprintf("%s: %d entries were not read, such as %s: images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(others), others[0]))
 		}
 		for _, p := range paths {
 			if err := ctx.Err(); err != nil {
 				return s, err
 			}
-			if err := c.image(&s, p); err != nil {
+			if err := c.image(out, &s, p); err != nil {
 				faults = append(faults, at(p, err))
 				continue
 			}
@@ -137,7 +137,7 @@ func images(dir string) (paths, others []string, err error) {
 }
 
 // image appends the pixels of a file to s.
-func (c *contents) image(s *Split, path string) error {
+func (c *Config) image(out *Set, s *Split, path string) error {
 	f, _, err := sets.OpenRegular(path)
 	if err != nil {
 		return err
@@ -148,11 +148,11 @@ func (c *contents) image(s *Split, path string) error {
 		return err
 	}
 	size := m.Bounds().Size()
-	if c.h == 0 {
-		c.h, c.w = size.Y, size.X
+	if out.H == 0 {
+		out.H, out.W = size.Y, size.X
 	}
-	if size.Y != c.h || size.X != c.w {
-		err := fmt.Errorf("%w: %dx%d pixels; earlier images have %dx%d", ErrShape, size.Y, size.X, c.h, c.w)
+	if size.Y != out.H || size.X != out.W {
+		err := fmt.Errorf("%w: %dx%d pixels; earlier images have %dx%d", ErrShape, size.Y, size.X, out.H, out.W)
 		return hint(err, "all images need the same size: crop or scale them")
 	}
 	ch := 3
@@ -160,14 +160,14 @@ func (c *contents) image(s *Split, path string) error {
 	case color.GrayModel, color.Gray16Model:
 		ch = 1
 	}
-	if c.ch == 0 {
-		c.ch = ch
+	if out.Ch == 0 {
+		out.Ch = ch
 	}
-	if c.ch != ch && !c.convert {
-		err := fmt.Errorf("%w: %d channels; earlier images have %d", ErrShape, ch, c.ch)
+	if out.Ch != ch && c.Channels == 0 {
+		err := fmt.Errorf("%w: %d channels; earlier images have %d", ErrShape, ch, out.Ch)
 		return hint(err, "write channels = 1 or channels = 3 to convert them")
 	}
-	return appendPixels(s, m, c.ch)
+	return appendPixels(s, m, out.Ch)
 }
 
 const replacePicture = "replace the picture, or delete it"

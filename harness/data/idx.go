@@ -44,7 +44,7 @@ func parseIDX(r io.Reader, dimensions int) (dims []int, values []byte, err error
 
 // loadIDX reads the idx files of images and labels, packed or not. It stores the SHA-256 of their
 // unpacked contents in sums, by path.
-func loadIDX(images, labels string, classes int, sums map[string]string) (s Split, size shape, err error) {
+func loadIDX(images, labels string, classes int, sums map[string]string) (s Split, size Shape, err error) {
 	dims, pixels, err := readIDX(images, 3, sums)
 	if err != nil {
 		return s, size, at(images, err)
@@ -62,7 +62,7 @@ func loadIDX(images, labels string, classes int, sums map[string]string) (s Spli
 			return s, size, at(labels, badLabel(i, float64(v), classes))
 		}
 	}
-	return s, shape{dims[1], dims[2], 1}, nil
+	return s, Shape{dims[1], dims[2], 1}, nil
 }
 
 func readIDX(path string, dimensions int, sums map[string]string) (dims []int, values []byte, err error) {

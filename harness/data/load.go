@@ -24,14 +24,12 @@ type Info struct {
 	Text    string // one line
 	Terms   string // its authors, and its licence
 	Classes []string
-	H, W, Ch,
-	Train, Test int // size of an image, and numbers of images
-	BuiltIn bool
+	Shape
+	Train, Test int // numbers of images
+	BuiltIn     bool
 
 	Characters bool // a mirror image no longer belongs to its class
 }
-
-func (i *Info) shape() shape { return shape{i.H, i.W, i.Ch} }
 
 // known lists the published datasets, then the drawn ones.
 func known() (list []Info) {
@@ -79,7 +77,7 @@ func Load(ctx context.Context, name string, classes []int, o Options) (*Set, err
 	}
 	for i := range drawnSets {
 		if drawn := &drawnSets[i]; drawn.Name == name {
-			set, err = drawn.draw().choose(name, classes)
+			set, err = drawn.draw().choose(classes)
 		}
 	}
 	if err != nil {

@@ -11,7 +11,7 @@ var mnist = source{
 		Name: "mnist", Title: "MNIST", Text: "MNIST, handwritten digits, 28x28 grey (LeCun, Cortes, Burges)",
 		Terms:   "by Y. LeCun, C. Cortes and C. Burges; Creative Commons Attribution-ShareAlike 3.0, according to the documentation of Keras",
 		Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
-		H:       28, W: 28, Ch: 1, Train: 60000, Test: 10000,
+		Shape:   Shape{28, 28, 1}, Train: 60000, Test: 10000,
 		Characters: true,
 	},
 	standIn: "symbols",
@@ -53,7 +53,7 @@ var fashionMNIST = source{
 		Name: "fashion-mnist", Title: "Fashion-MNIST", Text: "Fashion-MNIST, clothes, 28x28 grey (Xiao, Rasul, Vollgraf)",
 		Terms:   "by H. Xiao, K. Rasul and R. Vollgraf; MIT licence, copyright 2017 Zalando SE",
 		Classes: []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
-		H:       28, W: 28, Ch: 1, Train: 60000, Test: 10000,
+		Shape:   Shape{28, 28, 1}, Train: 60000, Test: 10000,
 	},
 	standIn: "symbols",
 	folders: []string{"fashion-mnist", "", "FashionMNIST/raw"},
@@ -92,7 +92,7 @@ var fashionMNIST = source{
 var mnistFiles = [4]string{"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
 
 // loadMNIST reads the four idx files in dir.
-func loadMNIST(ctx context.Context, s *source, dir string, _ []bool) (*contents, error) {
+func loadMNIST(ctx context.Context, s *source, dir string) (*Set, error) {
 	var paths [4]string
 	for i, name := range mnistFiles {
 		dotted := strings.Replace(name, "-idx", ".idx", 1) // as some unpackers rename it
@@ -100,25 +100,25 @@ func loadMNIST(ctx context.Context, s *source, dir string, _ []bool) (*contents,
 			return nil, errAbsent
 		}
 	}
-	c, sums := &contents{names: s.Classes, shape: s.shape(), files: paths[:], verified: true}, map[string]string{}
-	for i, split := range []*Split{&c.train, &c.test} {
+	set, sums := s.set(paths[:]), map[string]string{}
+	for i, split := range []*Split{&set.Train, &set.Test} {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		images, labels := paths[2*i], paths[2*i+1]
-		var size shape
+		var size Shape
 		var err error
 		if *split, size, err = loadIDX(images, labels, len(s.Classes), sums); err != nil {
 			return nil, err
 		}
-		if size != s.shape() {
-			return nil, at(images, fmt.Errorf("%w: %v, expected %v", ErrShape, size, s.shape()))
+		if size != s.Shape {
+			return nil, at(images, fmt.Errorf("%w: %s, expected %s", ErrShape, size.text(), s.text()))
 		}
 	}
 	for i, name := range mnistFiles {
-		c.verified = c.verified && sums[paths[i]] == s.files[name]
+		set.Verified = set.Verified && sums[paths[i]] == s.files[name]
 	}
-	return c, nil
+	return set, nil
 }
 
 // idxDownloads returns the downloads of the four idx files, each from all addresses.

@@ -15,19 +15,19 @@ var (
 	testArrays  = [][]string{{"x_test", "y_test"}, {"test_images", "test_labels"}}
 )
 
-func (c *Config) readNPZ(ctx context.Context, train, test string) (*contents, error) {
-	out := &contents{files: []string{train}}
+func (c *Config) readNPZ(ctx context.Context, train, test string) (*Set, error) {
+	out := &Set{Files: []string{train}}
 	z, err := sets.Open(train)
 	if err != nil {
 		return nil, err
 	}
 	defer z.Close()
-	if out.train, out.shape, err = readSplit(z, train, c.TrainArrays, "train_arrays", trainArrays, len(c.Names)); err != nil {
+	if out.Train, out.Shape, err = readSplit(z, train, c.TrainArrays, "train_arrays", trainArrays, len(c.Names)); err != nil {
 		return nil, err
 	}
 	path, pairs := train, testArrays
 	if test != "" {
-		path, out.files = test, append(out.files, test)
+		path, out.Files = test, append(out.Files, test)
 		if z, err = sets.Open(test); err != nil {
 			return nil, err
 		}
@@ -38,15 +38,15 @@ func (c *Config) readNPZ(ctx context.Context, train, test string) (*contents, er
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var s shape
-		if out.test, s, err = readSplit(z, path, c.TestArrays, "test_arrays", pairs, len(c.Names)); err != nil {
+		var s Shape
+		if out.Test, s, err = readSplit(z, path, c.TestArrays, "test_arrays", pairs, len(c.Names)); err != nil {
 			return nil, err
 		}
-		if err := out.same(s); err != nil {
-			return nil, at(path, err)
+		if s != out.Shape {
+			return nil, at(path, fmt.Errorf("%w: %s, but the training images are %s", ErrShape, s.text(), out.text()))
 		}
 	}
-	out.names = c.number(out)
+	out.Classes = c.number(out)
 	return out, nil
 }
 
@@ -62,7 +62,7 @@ func pair(z *sets.File, pairs [][]string) []string {
 
 // readSplit reads the arrays of images and labels with the given names, or else with the first pair
 // of usual names that the file has.
-func readSplit(z *sets.File, path string, names []string, key string, pairs [][]string, classes int) (Split, shape, error) {
+func readSplit(z *sets.File, path string, names []string, key string, pairs [][]string, classes int) (Split, Shape, error) {
 	if names == nil {
 		names = pair(z, pairs)
 	}
@@ -72,16 +72,16 @@ func readSplit(z *sets.File, path string, names []string, key string, pairs [][]
 			known = append(known, strings.Join(p, " and "))
 		}
 		err := fmt.Errorf("%s: %w: no images and labels with known names among %s", path, sets.ErrFormat, sets.Listed(z.Names()))
-		return Split{}, shape{}, hint(err, `call them %s, or write %s = ["IMAGES", "LABELS"]`, strings.Join(known, ", or "), key)
+		return Split{}, Shape{}, hint(err, `call them %s, or write %s = ["IMAGES", "LABELS"]`, strings.Join(known, ", or "), key)
 	}
 	// The arrays may be as large as the file allows.
 	x, err := z.Read(names[0], math.MaxInt)
 	if err != nil {
-		return Split{}, shape{}, err
+		return Split{}, Shape{}, err
 	}
 	y, err := z.Read(names[1], math.MaxInt)
 	if err != nil {
-		return Split{}, shape{}, err
+		return Split{}, Shape{}, err
 	}
 	s, size, err := combine(x, y, classes)
 	if err != nil {
@@ -91,7 +91,7 @@ func readSplit(z *sets.File, path string, names []string, key string, pairs [][]
 }
 
 // combine returns the split of an array of images and an array of labels, [n] or [n, 1].
-func combine(x, y sets.Array, classes int) (s Split, size shape, err error) {
+func combine(x, y sets.Array, classes int) (s Split, size Shape, err error) {
 	dims := x.Shape
 	if len(dims) == 3 {
 		dims = append(dims[:3:3], 1)
@@ -122,5 +122,5 @@ func combine(x, y sets.Array, classes int) (s Split, size shape, err error) {
 		}
 		s.Labels[i] = int(l)
 	}
-	return s, shape{dims[1], dims[2], dims[3]}, nil
+	return s, Shape{dims[1], dims[2], dims[3]}, nil
 }

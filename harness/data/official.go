@@ -20,7 +20,7 @@ type source struct {
 	standIn   string   // the most similar built-in dataset
 	folders   []string // folders of a data directory that may hold its files
 	downloads []download
-	load      func(ctx context.Context, s *source, dir string, wanted []bool) (*contents, error)
+	load      func(ctx context.Context, s *source, dir string) (*Set, error)
 
 	// files has the SHA-256 of the unpacked content of each file. byClass has the SHA-256 of
 	// the images of some classes, training then test, to verify files with these classes only.
@@ -50,25 +50,23 @@ func first(dir string, names ...string) string {
 	return ""
 }
 
+// set returns the dataset without images, to be read from files. It counts as verified until a file
+// has another checksum.
+func (s *source) set(files []string) *Set {
+	return &Set{Name: s.Name, Classes: s.Classes, Shape: s.Shape, Files: files, Verified: true}
+}
+
 // find reads the dataset from one of its folders in dir.
 func (s *source) find(ctx context.Context, dir string, classes []int) (*Set, error) {
-	label, err := relabel(s.Classes, classes)
-	if err != nil {
-		return nil, err
-	}
-	wanted := make([]bool, len(label))
-	for k := range wanted {
-		wanted[k] = label[k] >= 0
-	}
 	for _, folder := range s.folders {
-		c, err := s.load(ctx, s, filepath.Join(dir, folder), wanted)
+		whole, err := s.load(ctx, s, filepath.Join(dir, folder))
 		if err == errAbsent {
 			continue
 		}
 		if err != nil {
 			return nil, s.advise(err)
 		}
-		set, err := c.choose(s.Name, classes)
+		set, err := whole.choose(classes)
 		if err != nil {
 			return nil, err
 		}

@@ -46,7 +46,7 @@ func fakeMNIST(t *testing.T, name string) (*source, map[string][]byte) {
 		mnistFiles[2]: idx(somePixels(name+" test", 4*6), 4, 3, 2), mnistFiles[3]: idx(testLabels, 4),
 	}
 	s := &source{
-		Info: Info{Name: name, Classes: []string{"zero", "one", "two"}, H: 3, W: 2, Ch: 1}, standIn: "symbols",
+		Info: Info{Name: name, Classes: []string{"zero", "one", "two"}, Shape: Shape{3, 2, 1}}, standIn: "symbols",
 		folders: []string{name, ""}, load: loadMNIST, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
 	}
 	for file, b := range files {
@@ -168,7 +168,7 @@ func TestPublishedErrors(t *testing.T) {
 func fakeCIFAR(t *testing.T) (*source, map[string][]byte) {
 	t.Helper()
 	s := &source{
-		Info:    Info{Name: "fake", Classes: []string{"a", "b", "c"}, H: 32, W: 32, Ch: 3},
+		Info:    Info{Name: "fake", Classes: []string{"a", "b", "c"}, Shape: Shape{32, 32, 3}},
 		folders: []string{"fake", ""}, load: cifar10Form.load, files: map[string]string{}, byClass: map[int]string{}, downloads: parcel,
 	}
 	files := map[string][]byte{}

@@ -90,19 +90,18 @@ func record(label, start byte) []byte {
 func TestCIFAR(t *testing.T) {
 	file := slices.Concat(record(1, 10), record(0, 20), record(2, 30), record(1, 40))
 	var s Split
-	count := make([]int, 3)
-	if err := cifar10Form.parse(bytes.NewReader(file), &s, []bool{false, true, true}, count); err != nil {
+	if err := cifar10Form.parse(bytes.NewReader(file), &s, 3); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(s.Labels, []int{1, 2, 1}) || !slices.Equal(count, []int{1, 2, 1}) {
-		t.Errorf("labels %v, counts %v", s.Labels, count)
+	if !slices.Equal(s.Labels, []int{1, 0, 2, 1}) {
+		t.Errorf("labels %v", s.Labels)
 	}
-	if len(s.Images) != 3*3072 || !slices.Equal(s.Images[:6], []byte{10, 11, 12, 10, 11, 12}) || s.Images[3072] != 30 {
+	if len(s.Images) != 4*3072 || !slices.Equal(s.Images[:6], []byte{10, 11, 12, 10, 11, 12}) || s.Images[3072] != 20 {
 		t.Errorf("images %v...", s.Images[:6])
 	}
 	var two Split
 	form := cifarForm{labels: 2, most: 1}
-	if err := form.parse(bytes.NewReader(append([]byte{7}, record(1, 10)...)), &two, []bool{false, true, true}, count); err != nil || two.Labels[0] != 1 || !slices.Equal(two.Images, s.Images[:3072]) {
+	if err := form.parse(bytes.NewReader(append([]byte{7}, record(1, 10)...)), &two, 3); err != nil || two.Labels[0] != 1 || !slices.Equal(two.Images, s.Images[:3072]) {
 		t.Errorf("with two labels: %v, %v", two.Labels, err)
 	}
 	for _, c := range []struct {
@@ -116,7 +115,7 @@ func TestCIFAR(t *testing.T) {
 		{"wrong label", slices.Concat(file, record(3, 0)), ErrLabel},
 		{"a record too many", bytes.Repeat(record(0, 0), cifar10Form.most+1), ErrOversized},
 	} {
-		if err := cifar10Form.parse(bytes.NewReader(c.file), new(Split), []bool{false, false, false}, make([]int, 3)); !errors.Is(err, c.want) {
+		if err := cifar10Form.parse(bytes.NewReader(c.file), new(Split), 3); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -226,7 +225,7 @@ func FuzzCIFAR(f *testing.F) {
 		var s Split
 		r, err := unpack(bytes.NewReader(b), false)
 		if err == nil {
-			if err = cifar10Form.parse(r, &s, []bool{true, true}, make([]int, 2)); err == nil {
+			if err = cifar10Form.parse(r, &s, 2); err == nil {
 				if len(s.Images) != 3072*s.Len() {
 					t.Fatalf("%d bytes for %d images", len(s.Images), s.Len())
 				}

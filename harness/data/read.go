@@ -3,11 +3,11 @@ package data
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"dgkip/harness/sets"
@@ -70,21 +70,14 @@ func unpack(r io.Reader, packed bool) (io.Reader, error) {
 // read returns the next n bytes. A header may claim any n, so memory grows with the bytes that
 // arrive.
 func read(r io.Reader, n int) ([]byte, error) {
-	buf := make([]byte, 0, min(n, 1<<20))
-	for len(buf) < n {
-		if len(buf) == cap(buf) {
-			buf = slices.Grow(buf, min(n-len(buf), len(buf)))
-		}
-		m, err := io.ReadFull(r, buf[len(buf):min(cap(buf), n)])
-		buf = buf[:len(buf)+m]
-		if err != nil {
-			if err = sets.Damage(err); errors.Is(err, ErrTruncated) {
-				err = fmt.Errorf("%w: %d bytes instead of %d", ErrTruncated, len(buf), n)
-			}
-			return nil, err
-		}
+	b, err := io.ReadAll(io.LimitReader(r, int64(n)))
+	if len(b) == n {
+		return b, nil // end reports the error after them, if any
 	}
-	return buf, nil
+	if err = sets.Damage(cmp.Or(err, io.ErrUnexpectedEOF)); errors.Is(err, ErrTruncated) {
+		err = fmt.Errorf("%w: %d bytes instead of %d", ErrTruncated, len(b), n)
+	}
+	return nil, err
 }
 
 // end returns an error if more bytes follow. gzip only compares its checksum here.

@@ -17,13 +17,15 @@ type Set struct {
 	Classes []string // names of the classes with labels 0, 1, ...
 	Numbers []int    // numbers of these classes in the whole dataset
 
-	H, W, Ch    int
+	Shape
 	Train, Test Split
 
 	Digest   string   // SHA-256 of shape, images and labels, in hexadecimal
 	Verified bool     // pixels and labels are known to be the published ones
 	Files    []string // the files that were read
 	Notes    []string // remarks, such as how many files of a folder were not read
+
+	divided bool // the test images were set aside from the training images
 }
 
 // Split is the training or the test part of a Set.
@@ -35,61 +37,67 @@ type Split struct {
 // Len returns the number of images.
 func (s Split) Len() int { return len(s.Labels) }
 
-// Dim returns the number of values of an image.
-func (s *Set) Dim() int { return s.H * s.W * s.Ch }
-
-// shape is the size of an image.
-type shape struct{ h, w, ch int }
-
-func (s shape) dim() int { return s.h * s.w * s.ch }
-
-func (s shape) String() string { return fmt.Sprintf("%dx%dx%d", s.h, s.w, s.ch) }
-
-// contents is a dataset as read, before classes are chosen. To save memory, it may have the images of
-// the wanted classes only.
-type contents struct {
-	names []string
-	shape
-	train, test Split
-	counts      [][]int // numbers of images by split and class, if train and test lack some
-	convert     bool    // convert images to ch channels while reading
-	drawn       bool    // drawn by this package
-	verified    bool
-	files       []string
-	divided     bool     // the test images were set aside from the training images
-	notes       []string // as in Set
+// counts returns the number of images of each class.
+func (s Split) counts(classes int) []int {
+	n := make([]int, classes)
+	for _, l := range s.Labels {
+		n[l]++
+	}
+	return n
 }
 
-// choose returns the Set of the given classes, or of all classes if the list is nil.
-func (c *contents) choose(name string, classes []int) (*Set, error) {
-	s := &Set{Name: name, BuiltIn: c.drawn, H: c.h, W: c.w, Ch: c.ch, Verified: c.verified, Files: c.files, Notes: c.notes}
-	label, err := relabel(c.names, classes)
+// Shape is the size of an image: height, width and channels.
+type Shape struct{ H, W, Ch int }
+
+// Dim returns the number of values of an image.
+func (s Shape) Dim() int { return s.H * s.W * s.Ch }
+
+func (s Shape) text() string { return fmt.Sprintf("%dx%dx%d", s.H, s.W, s.Ch) }
+
+// choose returns the part of a whole dataset with the given classes, or with all classes if the list is nil.
+func (s *Set) choose(classes []int) (*Set, error) {
+	label, err := relabel(s.Classes, classes)
 	if err != nil {
 		return nil, err
 	}
-	if s.Numbers = slices.Clone(classes); classes == nil {
-		s.Numbers = label
+	out := *s
+	if out.Numbers = slices.Clone(classes); classes == nil {
+		out.Numbers = label
 	}
-	for _, number := range s.Numbers {
-		s.Classes = append(s.Classes, c.names[number])
+	out.Classes = nil
+	train, test := s.Train.counts(len(s.Classes)), s.Test.counts(len(s.Classes))
+	for _, number := range out.Numbers {
+		if train[number] == 0 || test[number] == 0 {
+			return nil, s.lacks(number, train, test)
+		}
+		out.Classes = append(out.Classes, s.Classes[number])
 	}
-	for part, where := range []string{"training", "test"} {
-		for _, number := range s.Numbers {
-			if c.count(part, number) == 0 {
-				err := fmt.Errorf("%w: no %s images of class %d (%s)", ErrClass, where, number, c.names[number])
-				if list := c.present(); len(list) > 0 {
-					err = hint(err, "choose among the classes with images: %s", strings.Join(list, ", "))
-				}
-				if part == 1 && c.divided {
-					err = hint(err, "without a test set, each class needs at least two images")
-				}
-				return nil, err
-			}
+	out.Train, out.Test = s.Train.pick(label, s.Dim()), s.Test.pick(label, s.Dim())
+	out.Digest = out.digest()
+	return &out, nil
+}
+
+// lacks returns the error for a class without training images or test images. train and test are the
+// numbers of images of each class.
+func (s *Set) lacks(number int, train, test []int) error {
+	where := "training"
+	if train[number] > 0 {
+		where = "test"
+	}
+	err := fmt.Errorf("%w: no %s images of class %d (%s)", ErrClass, where, number, s.Classes[number])
+	var present []string
+	for k, name := range s.Classes {
+		if train[k] > 0 && test[k] > 0 {
+			present = append(present, fmt.Sprintf("%d (%s)", k, name))
 		}
 	}
-	s.Train, s.Test = c.train.pick(label, c.dim()), c.test.pick(label, c.dim())
-	s.Digest = s.digest()
-	return s, nil
+	if len(present) > 0 {
+		err = hint(err, "choose among the classes with images: %s", strings.Join(present, ", "))
+	}
+	if train[number] > 0 && s.divided {
+		err = hint(err, "without a test set, each class needs at least two images")
+	}
+	return err
 }
 
 // First returns the set with the first n training images of each class, and all its test images. It
@@ -111,31 +119,6 @@ func (s *Set) First(n int) (*Set, error) {
 	}
 	out.Digest = out.digest()
 	return &out, nil
-}
-
-// present lists the classes that have images in both splits.
-func (c *contents) present() []string {
-	var list []string
-	for k, name := range c.names {
-		if c.count(0, k) > 0 && c.count(1, k) > 0 {
-			list = append(list, fmt.Sprintf("%d (%s)", k, name))
-		}
-	}
-	return list
-}
-
-// count returns the number of images of class k in the training (0) or test (1) split.
-func (c *contents) count(split, k int) int {
-	if c.counts != nil {
-		return c.counts[split][k]
-	}
-	n := 0
-	for _, l := range [2]Split{c.train, c.test}[split].Labels {
-		if l == k {
-			n++
-		}
-	}
-	return n
 }
 
 // relabel returns the new label of each class of a dataset, its place among the chosen classes, or -1.

@@ -8,21 +8,21 @@ import (
 )
 
 // tiny returns a dataset of 2x1 images. Their first value is the class, and the second the position.
-func tiny() *contents {
-	c := &contents{names: []string{"a", "b", "c", "d"}, shape: shape{2, 1, 1}}
+func tiny() *Set {
+	c := &Set{Name: "tiny", Classes: []string{"a", "b", "c", "d"}, Shape: Shape{2, 1, 1}}
 	for i, l := range []int{2, 0, 1, 2, 1, 0, 0} {
-		c.train.Images = append(c.train.Images, byte(l), byte(i))
-		c.train.Labels = append(c.train.Labels, l)
+		c.Train.Images = append(c.Train.Images, byte(l), byte(i))
+		c.Train.Labels = append(c.Train.Labels, l)
 	}
 	for i, l := range []int{1, 2, 0, 1, 3} {
-		c.test.Images = append(c.test.Images, byte(l), byte(i))
-		c.test.Labels = append(c.test.Labels, l)
+		c.Test.Images = append(c.Test.Images, byte(l), byte(i))
+		c.Test.Labels = append(c.Test.Labels, l)
 	}
 	return c
 }
 
 func TestChoose(t *testing.T) {
-	s, err := tiny().choose("tiny", []int{2, 0})
+	s, err := tiny().choose([]int{2, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestChoose(t *testing.T) {
 }
 
 func TestFirst(t *testing.T) {
-	all, err := tiny().choose("tiny", []int{2, 0})
+	all, err := tiny().choose([]int{2, 0})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestChooseErrors(t *testing.T) {
 		{[]int{1, 1}, "class 1 is listed twice"},
 		{[]int{}, "the list is empty"},
 	} {
-		_, err := tiny().choose("tiny", c.classes)
+		_, err := tiny().choose(c.classes)
 		if !errors.Is(err, ErrClass) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%v: got %v, want %q", c.classes, err, c.text)
 		}
@@ -78,23 +78,23 @@ func TestChooseErrors(t *testing.T) {
 
 // TestDigest checks what is part of a set's identity, and what is not.
 func TestDigest(t *testing.T) {
-	digest := func(change func(c *contents), classes ...int) string {
+	digest := func(change func(c *Set), classes ...int) string {
 		c := tiny()
 		change(c)
-		s, err := c.choose("tiny", classes)
+		s, err := c.choose(classes)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s.Digest
 	}
-	none := func(*contents) {}
+	none := func(*Set) {}
 	want := digest(none, 0, 1)
 	same := map[string]string{
-		"names":        digest(func(c *contents) { c.names = []string{"w", "x", "y", "z"} }, 0, 1),
-		"other images": digest(func(c *contents) { c.train.Images[1] = 99 }, 0, 1),
-		"files":        digest(func(c *contents) { c.files, c.verified = []string{"f"}, true }, 0, 1),
-		"a cut": digest(func(c *contents) {
-			c.train, c.test = c.train.pick([]int{0, 1, -1, -1}, 2), c.test.pick([]int{0, 1, -1, -1}, 2)
+		"names":        digest(func(c *Set) { c.Classes = []string{"w", "x", "y", "z"} }, 0, 1),
+		"other images": digest(func(c *Set) { c.Train.Images[1] = 99 }, 0, 1),
+		"files":        digest(func(c *Set) { c.Files, c.Verified = []string{"f"}, true }, 0, 1),
+		"a cut": digest(func(c *Set) {
+			c.Train, c.Test = c.Train.pick([]int{0, 1, -1, -1}, 2), c.Test.pick([]int{0, 1, -1, -1}, 2)
 		}, 0, 1),
 	}
 	for name, got := range same {
@@ -105,11 +105,11 @@ func TestDigest(t *testing.T) {
 	other := map[string]string{
 		"order of classes": digest(none, 1, 0),
 		"more classes":     digest(none, 0, 1, 2),
-		"a pixel":          digest(func(c *contents) { c.train.Images[3] = 99 }, 0, 1),
-		"a test pixel":     digest(func(c *contents) { c.test.Images[1] = 99 }, 0, 1),
-		"a label":          digest(func(c *contents) { c.train.Labels[1] = 1 }, 0, 1),
-		"shape":            digest(func(c *contents) { c.h, c.w = 1, 2 }, 0, 1),
-		"channels":         digest(func(c *contents) { c.h, c.ch = 1, 2 }, 0, 1),
+		"a pixel":          digest(func(c *Set) { c.Train.Images[3] = 99 }, 0, 1),
+		"a test pixel":     digest(func(c *Set) { c.Test.Images[1] = 99 }, 0, 1),
+		"a label":          digest(func(c *Set) { c.Train.Labels[1] = 1 }, 0, 1),
+		"shape":            digest(func(c *Set) { c.H, c.W = 1, 2 }, 0, 1),
+		"channels":         digest(func(c *Set) { c.H, c.Ch = 1, 2 }, 0, 1),
 	}
 	for name, got := range other {
 		if got == want {
@@ -120,7 +120,7 @@ func TestDigest(t *testing.T) {
 
 // TestGoldenDigest freezes the encoding that the digest is computed from.
 func TestGoldenDigest(t *testing.T) {
-	s, err := tiny().choose("tiny", []int{0, 1})
+	s, err := tiny().choose([]int{0, 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,8 +20,8 @@ const drawnSeed = 1
 func symbolSet(name, title, colour string, side, channels int) Info {
 	return Info{
 		Name: name, Title: title + " (built-in)", BuiltIn: true, Classes: []string{"cross", "ring", "triangle", "arrow", "wave"},
-		Text: fmt.Sprintf("crosses, rings, triangles, arrows and waves, %dx%d %s, drawn by this program", side, side, colour),
-		H:    side, W: side, Ch: channels, Train: 2000, Test: 500,
+		Text:  fmt.Sprintf("crosses, rings, triangles, arrows and waves, %dx%d %s, drawn by this program", side, side, colour),
+		Shape: Shape{side, side, channels}, Train: 2000, Test: 500,
 	}
 }
 
@@ -29,20 +29,20 @@ func symbolSet(name, title, colour string, side, channels int) Info {
 var drawn sync.Map
 
 // draw returns a drawn set. The first call draws it.
-func (i *Info) draw() *contents {
-	once, _ := drawn.LoadOrStore(i.Name, sync.OnceValue(func() *contents {
-		return &contents{
-			names: i.Classes, shape: i.shape(), drawn: true, verified: true,
-			train: i.drawSplit(drawnSeed, "train", i.Train),
-			test:  i.drawSplit(drawnSeed, "test", i.Test),
+func (i *Info) draw() *Set {
+	once, _ := drawn.LoadOrStore(i.Name, sync.OnceValue(func() *Set {
+		return &Set{
+			Name: i.Name, Classes: i.Classes, Shape: i.Shape, BuiltIn: true, Verified: true,
+			Train: i.drawSplit(drawnSeed, "train", i.Train),
+			Test:  i.drawSplit(drawnSeed, "test", i.Test),
 		}
 	}))
-	return once.(func() *contents)()
+	return once.(func() *Set)()
 }
 
 // drawSplit draws the first n images of a split.
 func (i *Info) drawSplit(seed uint64, split string, n int) Split {
-	dim := i.shape().dim()
+	dim := i.Dim()
 	s := Split{make([]byte, n*dim), make([]int, n)}
 	var wait sync.WaitGroup
 	workers := runtime.GOMAXPROCS(0)

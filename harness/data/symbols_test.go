@@ -36,7 +36,7 @@ func TestGoldenDrawn(t *testing.T) {
 func TestDrawn(t *testing.T) {
 	for _, b := range drawnSets {
 		s := drawnSet(t, b.Name)
-		if !s.BuiltIn || s.Train.Len() != b.Train || s.Test.Len() != b.Test || s.Dim() != b.shape().dim() {
+		if !s.BuiltIn || s.Train.Len() != b.Train || s.Test.Len() != b.Test || s.Dim() != b.Dim() {
 			t.Errorf("%s: %d and %d images of %dx%dx%d", s.Name, s.Train.Len(), s.Test.Len(), s.H, s.W, s.Ch)
 		}
 		for _, split := range []Split{s.Train, s.Test} {

@@ -17,7 +17,7 @@ type Transform struct {
 	Kind     string    // one of kinds
 	Mean, SD []float64 // [channel], of pixels / 255
 
-	shape
+	Shape
 	table [][256]float32 // [channel], standardised values of bytes
 	zca   *whitening
 }
@@ -40,7 +40,7 @@ func Fit(ctx context.Context, kind string, s *Set) (*Transform, error) {
 	if !slices.Contains(kinds, kind) {
 		return nil, hint(fmt.Errorf("%w: preprocess = %q", ErrConfig, kind), "it can be %s", strings.Join(kinds, ", "))
 	}
-	t := &Transform{Kind: kind, shape: shape{s.H, s.W, s.Ch}, Mean: make([]float64, s.Ch), SD: make([]float64, s.Ch)}
+	t := &Transform{Kind: kind, Shape: s.Shape, Mean: make([]float64, s.Ch), SD: make([]float64, s.Ch)}
 	t.table = make([][256]float32, s.Ch)
 	for c := range s.Ch {
 		t.Mean[c], t.SD[c] = moments(s.Train.Images[c:], s.Ch)
@@ -79,15 +79,15 @@ func moments(x []byte, step int) (mean, sd float64) {
 
 // Apply transforms images, bytes [n, h, w, channel], to numbers of the same shape.
 func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error) {
-	if len(images)%t.dim() != 0 {
+	if len(images)%t.Dim() != 0 {
 		panic("data.Transform: part of an image")
 	}
 	out := make([]float32, len(images))
 	if t.zca != nil {
 		return out, t.zca.apply(ctx, out, images, t)
 	}
-	for i := 0; i < len(images); i += t.ch {
-		for c := range t.ch {
+	for i := 0; i < len(images); i += t.Ch {
+		for c := range t.Ch {
 			out[i+c] = t.table[c][images[i+c]]
 		}
 	}
@@ -96,14 +96,14 @@ func (t *Transform) Apply(ctx context.Context, images []byte) ([]float32, error)
 
 // Pixels is Apply for pixel values from 0 to 1. Learned images may leave this range.
 func (t *Transform) Pixels(pixels []float32) []float32 {
-	d := t.dim()
+	d := t.Dim()
 	if len(pixels)%d != 0 {
 		panic("data.Transform: part of an image")
 	}
 	out, z := make([]float32, len(pixels)), make([]float64, d)
 	for from := 0; from < len(pixels); from += d {
 		for i, v := range pixels[from : from+d] {
-			z[i] = (float64(v) - t.Mean[i%t.ch]) / t.SD[i%t.ch]
+			z[i] = (float64(v) - t.Mean[i%t.Ch]) / t.SD[i%t.Ch]
 		}
 		if t.zca != nil {
 			t.zca.centre(out[from:from+d], z, t)
@@ -125,7 +125,7 @@ func (t *Transform) Pixels(pixels []float32) []float32 {
 // 255 for white, without clipping. "norm-zca" loses the mean and the norm of each image, so Invert
 // gives all images average ones.
 func (t *Transform) Invert(x []float32) []float32 {
-	if len(x)%t.dim() != 0 {
+	if len(x)%t.Dim() != 0 {
 		panic("data.Transform: part of an image")
 	}
 	if t.zca != nil {
@@ -133,7 +133,7 @@ func (t *Transform) Invert(x []float32) []float32 {
 	}
 	out := make([]float32, len(x))
 	for i, v := range x {
-		c := i % t.ch
+		c := i % t.Ch
 		out[i] = float32(mul(255, mul(float64(v), t.SD[c])+t.Mean[c]))
 	}
 	return out

@@ -33,7 +33,7 @@ const maxWhitened = 1 << 15
 const lot = 1024
 
 func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening, error) {
-	d := t.dim()
+	d := t.Dim()
 	if d > maxWhitened {
 		return nil, hint(fmt.Errorf("%w: images of %d values are too large to be whitened", ErrShape, d), "at most %d values are allowed; scale the images down", maxWhitened)
 	}
@@ -46,7 +46,7 @@ func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening
 			sums[i%d] += uint64(v)
 		}
 		for i, sum := range sums {
-			w.mean[i] = (float64(sum)/float64(255*n) - t.Mean[i%t.ch]) / t.SD[i%t.ch]
+			w.mean[i] = (float64(sum)/float64(255*n) - t.Mean[i%t.Ch]) / t.SD[i%t.Ch]
 		}
 	}
 	part := tensor.NewMat[float64](d, d)
@@ -109,7 +109,7 @@ func (w *whitening) centre(to []float32, z []float64, t *Transform) {
 // standardise sets z to the first image, standardised by channel.
 func (t *Transform) standardise(z []float64, images []byte) {
 	for i := range z {
-		c := i % t.ch
+		c := i % t.Ch
 		z[i] = (float64(images[i])/255 - t.Mean[c]) / t.SD[c]
 	}
 }
@@ -135,7 +135,7 @@ func unbias(z []float64) float64 {
 
 // averageNorm returns the mean of the norms that images are divided by.
 func averageNorm(images []byte, n int, t *Transform) float64 {
-	sum, z := 0.0, make([]float64, t.dim())
+	sum, z := 0.0, make([]float64, t.Dim())
 	for k := range n {
 		t.standardise(z, images[k*len(z):])
 		sum += unbias(z)

@@ -13,7 +13,7 @@ import (
 // randomSet is a set of n correlated random images a split.
 func randomSet(n, h, w, ch int) *Set {
 	r := rng.Stream(3, "random set")
-	s := &Set{Name: "random", H: h, W: w, Ch: ch}
+	s := &Set{Name: "random", Shape: Shape{h, w, ch}}
 	for _, split := range []*Split{&s.Train, &s.Test} {
 		v := 128.0
 		for i := range n * h * w * ch {
