@@ -79,6 +79,14 @@ func split(kind string) (byte, int) {
 	return kind[0], n
 }
 
+// length returns the number of values, or of characters in texts.
+func (a Array) length() int {
+	if kind, size := split(a.Type); kind != 'U' {
+		return len(a.Data) / size
+	}
+	return len(a.Data) / 4
+}
+
 // number reads one value of a numeric type.
 var number = map[string]func(b []byte) float64{
 	"b1": func(b []byte) float64 { return float64(b[0]) },

@@ -41,7 +41,7 @@ const (
 type File struct {
 	path  string
 	names []string
-	get   map[string]func(most int) (Array, error)
+	get   map[string]func() (Array, error)
 	io.Closer
 }
 
@@ -62,7 +62,7 @@ func Open(path string) (*File, error) {
 
 // New opens a file by its content. Errors name the path.
 func New(path string, r io.ReaderAt, size int64) (*File, error) {
-	f := &File{path: path, get: map[string]func(int) (Array, error){}}
+	f := &File{path: path, get: map[string]func() (Array, error){}}
 	z, err := zip.NewReader(r, size)
 	switch {
 	case errors.Is(err, zip.ErrFormat):
@@ -102,10 +102,10 @@ func (f *File) index(z *zip.Reader, size int64) error {
 	}
 	for _, entry := range z.File {
 		if name, ok := strings.CutSuffix(entry.Name, ".npy"); ok {
-			err := f.add(name, func(most int) (a Array, err error) {
-				b, err := unzip(entry, UnpackLimit(size), maxHeader+8*int64(min(most, 1<<40)))
+			err := f.add(name, func() (a Array, err error) {
+				b, err := unzip(entry, UnpackLimit(size))
 				if err == nil {
-					a, err = parseNPY(b, most)
+					a, err = parseNPY(b)
 				}
 				return a, err
 			})
@@ -117,7 +117,7 @@ func (f *File) index(z *zip.Reader, size int64) error {
 	return nil
 }
 
-func (f *File) add(name string, get func(most int) (Array, error)) error {
+func (f *File) add(name string, get func() (Array, error)) error {
 	name = cmp.Or(name, ".") // the file is one array
 	if f.Has(name) {         // programs differ in which of the two they read
 		return fmt.Errorf("%w: the array %q appears twice", ErrCorrupt, name)
@@ -140,7 +140,10 @@ func (f *File) Read(name string, most int) (Array, error) {
 	if !f.Has(name) {
 		return Array{}, fmt.Errorf("%s: %w: there is no array %q, only %s", f.path, ErrFormat, name, Listed(f.names))
 	}
-	a, err := f.get[name](most)
+	a, err := f.get[name]()
+	if err == nil && a.length() > most {
+		err = fmt.Errorf("%w: %v has more than %d values", ErrOversized, a, most)
+	}
 	if err != nil {
 		return Array{}, fmt.Errorf("%s: array %q: %w", f.path, name, err)
 	}

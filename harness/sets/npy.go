@@ -8,10 +8,7 @@ import (
 	"strings"
 )
 
-const (
-	magic     = "\x93NUMPY"
-	maxHeader = 1 << 16
-)
+const magic = "\x93NUMPY"
 
 // npy returns an array as an NPY file, version 1.
 func npy(a Array) []byte {
@@ -31,9 +28,8 @@ func npy(a Array) []byte {
 	return append(append(out, head+"\n"...), a.Data...)
 }
 
-// parseNPY reads an NPY file. Its array may have up to most values, or characters if it holds
-// texts.
-func parseNPY(b []byte, most int) (a Array, err error) {
+// parseNPY reads an NPY file.
+func parseNPY(b []byte) (a Array, err error) {
 	if len(b) < 12 {
 		return a, fmt.Errorf("%w: an NPY file of %d bytes", ErrTruncated, len(b))
 	}
@@ -56,14 +52,10 @@ func parseNPY(b []byte, most int) (a Array, err error) {
 		return a, err
 	}
 	kind, width := split(h.Type)
-	unit, chars := width, 1
-	if kind == 'U' {
-		unit, chars = 4, max(1, width/4)
+	n, ok := Count(h.Shape, 1<<40)
+	if !ok {
+		return a, fmt.Errorf("%w: the shape %v", ErrOversized, h.Shape)
 	}
-	if err := fits(h.Shape, min(most, 1<<40)/chars); err != nil {
-		return a, err
-	}
-	n, _ := Count(h.Shape, most)
 	h.Data = b[start+size:]
 	if there, want := len(h.Data), n*width; there != want {
 		err := ErrTruncated
@@ -73,6 +65,10 @@ func parseNPY(b []byte, most int) (a Array, err error) {
 		return a, fmt.Errorf("%w: %d bytes instead of %d", err, there, want)
 	}
 	if h.swap {
+		unit := width
+		if kind == 'U' {
+			unit = 4
+		}
 		for b := range slices.Chunk(h.Data, unit) {
 			slices.Reverse(b)
 		}
@@ -122,7 +118,7 @@ func parseHeader(text string) (h header, err error) {
 	}
 	h.swap, h.columns = found[0][1] == ">", found[1][1] == "True"
 	h.Type = found[0][2] + found[0][3]
-	if number[h.Type] == nil && h.Type[0] != 'U' {
+	if _, width := split(h.Type); width == 0 || number[h.Type] == nil && h.Type[0] != 'U' {
 		return h, fmt.Errorf("%w: values of type %s", ErrFormat, h.Type)
 	}
 	for _, d := range strings.FieldsFunc(found[2][1], func(r rune) bool { return r < '0' || r > '9' }) {

@@ -39,8 +39,8 @@ func archive(files []Array) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// unzip reads up to most bytes of an entry, which may not claim to have more than limit.
-func unzip(f *zip.File, limit, most int64) ([]byte, error) {
+// unzip reads an entry, which may not claim to have more bytes than limit.
+func unzip(f *zip.File, limit int64) ([]byte, error) {
 	if f.UncompressedSize64 > uint64(limit) {
 		return nil, fmt.Errorf("%w: %d bytes in so small a file", ErrOversized, f.UncompressedSize64)
 	}
@@ -49,8 +49,8 @@ func unzip(f *zip.File, limit, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	defer r.Close()
-	b := bytes.NewBuffer(make([]byte, 0, min(int64(f.UncompressedSize64), most)+bytes.MinRead))
-	_, err = b.ReadFrom(io.LimitReader(r, most)) // compares the checksum at the end
+	b := bytes.NewBuffer(make([]byte, 0, f.UncompressedSize64+bytes.MinRead))
+	_, err = b.ReadFrom(io.LimitReader(r, limit)) // compares the checksum at the end
 	return b.Bytes(), Damage(err)
 }
 

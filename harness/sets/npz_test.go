@@ -143,19 +143,19 @@ func TestTypes(t *testing.T) {
 		{"<f2", "(2,)", []byte{0, 0x3c, 0, 0xc0}, []float64{1, -2}},
 	} {
 		b := npyOf("{'descr': '"+c.descr+"', 'fortran_order': True, 'shape': "+c.shape+"}", c.data...)
-		a, err := parseNPY(b, 2)
+		a, err := parseNPY(b)
 		if got, _ := a.Float64s(); err != nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v %v, want %v", c.descr, got, err, c.want)
 		}
 	}
 	b := npyOf("{'shape': (2,), 'descr': '>U2', 'fortran_order': False}\n", 0, 0, 0, 'a', 0, 0, 0, 'b', 0, 1, 0xf6, 0, 0, 0, 0, 0)
-	a, err := parseNPY(b, 4)
+	a, err := parseNPY(b)
 	if s, ok := a.Texts(); err != nil || !ok || !slices.Equal(s, []string{"ab", "\U0001f600"}) {
 		t.Errorf("%q %v", s, err)
 	}
 	// Columns of [2, 3, 2] come out as rows, of values of any width.
 	b = npyOf("{'descr': '<u2', 'fortran_order': True, 'shape': (2, 3, 2)}", 0, 0, 100, 0, 10, 0, 110, 0, 20, 0, 120, 0, 1, 0, 101, 0, 11, 0, 111, 0, 21, 0, 121, 0)
-	a, err = parseNPY(b, 12)
+	a, err = parseNPY(b)
 	if x, _ := a.Float64s(); err != nil || !slices.Equal(x, []float64{0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121}) {
 		t.Errorf("%v %v", x, err)
 	}
@@ -164,7 +164,7 @@ func TestTypes(t *testing.T) {
 func TestBadNPY(t *testing.T) {
 	const head = "{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }      \n"
 	file := npyOf(head, 1, 2, 3, 4, 5, 6)
-	if a, err := parseNPY(file, 6); err != nil || a.String() != "uint8[2 3]" {
+	if a, err := parseNPY(file); err != nil || a.String() != "uint8[2 3]" {
 		t.Fatalf("%+v %v", a, err)
 	}
 	for _, c := range []struct {
@@ -190,12 +190,10 @@ func TestBadNPY(t *testing.T) {
 		{"complex numbers", npyOf("{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}"), ErrFormat},
 		{"huge shape", npyOf("{'descr': '<u8', 'fortran_order': False, 'shape': (4294967296, 4294967296)}"), ErrOversized},
 		{"overflowing shape", npyOf("{'descr': '|u1', 'fortran_order': False, 'shape': (0, 99999999999999999999)}"), ErrCorrupt},
-		{"more than expected", npyOf("{'descr': '|u1', 'fortran_order': False, 'shape': (7,)}", 0, 0, 0, 0, 0, 0, 0), ErrOversized},
-		{"more characters than expected", npyOf("{'descr': '<U7', 'fortran_order': False, 'shape': ()}"), ErrOversized},
-		{"many texts of nothing", npyOf("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,)}"), ErrOversized},
+		{"many texts of nothing", npyOf("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,)}"), ErrFormat},
 		{"many dimensions", npyOf("{'descr': '|u1', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", 1), ErrCorrupt},
 	} {
-		if _, err := parseNPY(c.file, 6); !errors.Is(err, c.want) {
+		if _, err := parseNPY(c.file); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -285,35 +283,13 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-func FuzzNPZ(f *testing.F) {
-	b, err := Encode(numpyArrays())
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
-	f.Add(zipped(f, "x.npy", npyOf("{'shape': (2, 1), 'descr': '>i4', 'fortran_order': True}", 1, 2, 3, 4, 5, 6, 7, 8)))
-	f.Add([]byte("PK\x05\x06"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		z, err := New("fuzz", bytes.NewReader(b), int64(len(b)))
-		if err != nil {
-			return
-		}
-		for _, name := range z.Names() {
-			a, err := z.Read(name, 1000)
-			if err == nil {
-				sound(t, a)
-			}
-		}
-	})
-}
-
 func FuzzNPY(f *testing.F) {
 	for _, a := range numpyArrays() {
 		f.Add(npy(a))
 	}
 	f.Add([]byte(magic + "\x02\x00\x10\x00\x00\x00{'descr': '|u1'}"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		a, err := parseNPY(b, 1000)
+		a, err := parseNPY(b)
 		if err != nil {
 			for _, known := range []error{ErrMagic, ErrCorrupt, ErrTruncated, ErrOversized, ErrFormat} {
 				if errors.Is(err, known) {
@@ -336,7 +312,7 @@ func sound(t *testing.T, a Array) {
 		t.Fatalf("%v with %d numbers and %d texts", a, len(x), len(s))
 	}
 	b := npy(a)
-	again, err := parseNPY(b, 1000)
+	again, err := parseNPY(b)
 	if err != nil || !slices.Equal(again.Shape, a.Shape) || again.Type != a.Type || !bytes.Equal(again.Data, a.Data) {
 		t.Fatalf("%v was written and came back as %v, %v", a, again, err)
 	}

@@ -137,13 +137,10 @@ func TestForeignNPZ(t *testing.T) {
 }
 
 func TestNumpyReadsIt(t *testing.T) {
-	python, err := exec.LookPath("python3")
-	if err != nil || exec.Command(python, "-c", "import numpy").Run() != nil {
-		t.Skip("SKIPPED: no Python with numpy here to read the file with")
-	}
+	program := python(t, "numpy")
 	t.Log("RUN: reading the file with numpy")
 	file := npzFile(t, Arrays(set()))
-	out, err := exec.Command(python, "-c", `
+	out, err := exec.Command(program, "-c", `
 import numpy, sys
 z = numpy.load(sys.argv[1])
 p = z["images"] * z["std"] + z["mean"]

@@ -63,7 +63,7 @@ func (t *torchFile) entry(name string) ([]byte, error) {
 	if f == nil {
 		return nil, fmt.Errorf("%w: there is no entry %.80q in the archive", ErrCorrupt, name)
 	}
-	b, err := unzip(f, t.size, t.size)
+	b, err := unzip(f, t.size)
 	if err != nil {
 		return nil, fmt.Errorf("entry %.80q: %w", name, err)
 	}
@@ -78,7 +78,7 @@ func (t *torchFile) flatten(name string, v any) error {
 	}
 	switch v := v.(type) {
 	case *tensor:
-		return t.add(name, func(most int) (Array, error) { return t.tensor(v, most) })
+		return t.add(name, func() (Array, error) { return t.tensor(v) })
 	case string:
 		return t.hold(name, Text("", v))
 	case *list:
@@ -127,20 +127,13 @@ func plain(items []any) (numbers []float64, lines []string, width int) {
 }
 
 func (t *torchFile) hold(name string, a Array) error {
-	return t.add(name, func(most int) (Array, error) { return a, fits(a.Shape, most) })
-}
-
-func fits(shape []int, most int) error {
-	if _, ok := Count(shape, most); !ok {
-		return fmt.Errorf("%w: the shape %v; at most %d values are expected", ErrOversized, shape, most)
-	}
-	return nil
+	return t.add(name, func() (Array, error) { return a, nil })
 }
 
 // tensor reads the values of a tensor, row by row.
-func (t *torchFile) tensor(v *tensor, most int) (a Array, err error) {
-	if err := fits(v.shape, most); err != nil {
-		return a, err
+func (t *torchFile) tensor(v *tensor) (a Array, err error) {
+	if _, ok := Count(v.shape, int(UnpackLimit(t.size))/8); !ok { // strides may be zero
+		return a, fmt.Errorf("%w: the shape %v in so small a file", ErrOversized, v.shape)
 	}
 	a.Shape, a.Type = v.shape, v.kind
 	width := int(v.kind[len(v.kind)-1] - '0')

@@ -70,7 +70,7 @@ func TestTorch(t *testing.T) {
 	if want := []string{"data.0.0", "data.0.1", "data.1.0", "data.1.1"}; !slices.Equal(s.Names(), want) {
 		t.Errorf("%v, want %v", s.Names(), want)
 	}
-	if _, err := s.Read("data.0.0", 23); err == nil || !strings.Contains(err.Error(), "at most 23 values") {
+	if _, err := s.Read("data.0.0", 23); err == nil || !strings.Contains(err.Error(), "float32[2 3 2 2] has more than 23 values") {
 		t.Error(err)
 	}
 	if _, err := s.Read("images", 23); err == nil || !strings.Contains(err.Error(), "only data.0.0, data.0.1") {
@@ -200,10 +200,10 @@ var hostileFiles = []struct {
 	{"a storage twice", func() []byte { return archived("\x80\x02}.", "set/data/0") }, `"set/data/0" appears twice`},
 	{"10^12 elements, strides 0", func() []byte {
 		return archived(tensorOf("K\x02", "J\x40\x42\x0f\x00J\x40\x42\x0f\x00\x86", "K\x00K\x00\x86"))
-	}, "at most"},
+	}, "in so small a file"},
 	{"10^12 elements of storage", func() []byte {
 		return archived(tensorOf("\x8a\x06\x00\x10\xa5\xd4\xe8\x00", "\x8a\x06\x00\x10\xa5\xd4\xe8\x00\x85", "K\x01\x85"))
-	}, "at most"},
+	}, "in so small a file"},
 	{"a storage that is shorter", func() []byte { return archived(tensorOf("J\x40\x42\x0f\x00", "J\x40\x42\x0f\x00\x85", "K\x01\x85")) }, "beyond its storage"},
 	{"a view past the end", func() []byte { return archived(tensorOf("K\x02", "K\x02\x85", "K\x02\x85")) }, "beyond its storage"},
 	{"a view far apart", func() []byte {
@@ -237,7 +237,7 @@ var hostileFiles = []struct {
 		w.Write([]byte("\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head))
 		z.Close()
 		return b.Bytes()
-	}, "at most"},
+	}, "file ends early"},
 	{"the old form of PyTorch", func() []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.") }, "from before PyTorch 1.6"},
 	{"a pickle of Python", func() []byte { return []byte("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.") }, "it is a Python pickle"},
 }
@@ -299,16 +299,23 @@ func fuzzed(t *testing.T, b []byte) {
 			if err != nil {
 				continue
 			}
-			if n, ok := Count(a.Shape, 10000); !ok {
+			if _, ok := Count(a.Shape, 10000); !ok {
 				t.Errorf("%s: %v has more values than were asked for", name, a)
-			} else if x, isNumbers := a.Float64s(); isNumbers && len(x) != n {
-				t.Errorf("%s: %v has %d values", name, a, len(x))
+			}
+			if len(a.Shape) <= 8 { // as NPY files have
+				sound(t, a)
 			}
 		}
 	})
 }
 
 func FuzzFile(f *testing.F) {
+	npz, err := Encode(numpyArrays())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(npz)
+	f.Add(zipped(f, "x.npy", npyOf("{'shape': (2, 1), 'descr': '>i4', 'fortran_order': True}", 1, 2, 3, 4, 5, 6, 7, 8)))
 	for _, name := range []string{"dc.pt", "bare.pt", "kinds.pt"} {
 		b, err := os.ReadFile("testdata/" + name)
 		if err != nil {
