@@ -53,14 +53,6 @@ func loadReal(t *testing.T, dir, name string, classes []int) *Set {
 	return s
 }
 
-func countLabels(s Split, classes int) []int {
-	n := make([]int, classes)
-	for _, l := range s.Labels {
-		n[l]++
-	}
-	return n
-}
-
 // near compares numbers that were published with four digits.
 func near(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 0.6e-4 })
@@ -90,7 +82,7 @@ func TestRealSets(t *testing.T) {
 			continue
 		}
 		s := loadReal(t, dir, c.name, c.classes)
-		if train, test := countLabels(s.Train, len(s.Classes)), countLabels(s.Test, len(s.Classes)); !slices.Equal(train, c.train) || !slices.Equal(test, c.test) {
+		if train, test := s.Train.counts(len(s.Classes)), s.Test.counts(len(s.Classes)); !slices.Equal(train, c.train) || !slices.Equal(test, c.test) {
 			t.Errorf("%s %v: %v and %v images", c.name, c.classes, train, test)
 		}
 		if s.Digest != c.digest {

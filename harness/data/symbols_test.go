@@ -40,11 +40,7 @@ func TestDrawn(t *testing.T) {
 			t.Errorf("%s: %d and %d images of %dx%dx%d", s.Name, s.Train.Len(), s.Test.Len(), s.H, s.W, s.Ch)
 		}
 		for _, split := range []Split{s.Train, s.Test} {
-			count := make([]int, len(b.Classes))
-			for _, l := range split.Labels {
-				count[l]++
-			}
-			for k, n := range count {
+			for k, n := range split.counts(len(b.Classes)) {
 				if n != split.Len()/len(b.Classes) {
 					t.Errorf("%s: %d of %d images in class %d", s.Name, n, split.Len(), k)
 				}
