@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"dgkip/harness/method"
@@ -20,9 +21,6 @@ type point map[string]Value
 // text returns the coordinate on an axis, as used in filters and tables.
 func (p point) text(axis string) (string, bool) {
 	v, ok := p[axis]
-	if !ok && axis == "model" {
-		return defaultModel, true
-	}
 	return v.Text, ok
 }
 
@@ -35,7 +33,7 @@ func (r *reader) cells() {
 		all *= len(a.Values)
 	}
 	for n := 0; n < all && !r.d.Full(); n++ {
-		p, rest := point{}, n
+		p, rest := point{"model": {Text: defaultModel}}, n
 		for _, a := range slices.Backward(r.out.Axes) { // the last axis changes first
 			p[a.Name], rest = a.Values[rest%len(a.Values)], rest/len(a.Values)
 		}
@@ -51,14 +49,12 @@ func (r *reader) cells() {
 
 // cell returns the cell at a point, or nil if its settings have mistakes.
 func (r *reader) cell(p point) *Cell {
-	c := &Cell{Exp: r.out.Name, Point: map[string]string{"model": defaultModel}, Seeds: r.seedsOf(p)}
+	c := &Cell{Exp: r.out.Name, Point: map[string]string{}, Seeds: r.seedsOf(p)}
 	for axis, v := range p {
 		c.Point[axis] = v.Text
 	}
 	c.Dataset, c.Column, c.Model = c.Point["dataset"], c.Point["method"], c.Point["model"]
-	if i, ok := p["ipc"].Raw.(int64); ok {
-		c.IPC = int(i)
-	}
+	c.IPC, _ = strconv.Atoi(c.Point["ipc"])
 	var known bool
 	if c.Data, known = r.doc.Data[c.Dataset]; !known {
 		c.Data = r.classes(Data{Name: c.Dataset, Use: c.Dataset})

@@ -80,8 +80,8 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 	seen := map[string]bool{}
 	var out []Value
 	for _, v := range all {
-		_, isText := v.Raw.(string)
-		i, isInt := v.Raw.(int64)
+		_, isText := v.node.Value.(string)
+		i, isInt := v.node.Value.(int64)
 		switch {
 		case axis == "ipc" && (!isInt || i < 1 || i > 1e6):
 			r.d.Fault(v.node, "ipc must be a positive integer", "")

@@ -1,9 +1,9 @@
 package experiment
 
 import (
+	"fmt"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dgkip/harness/toml"
@@ -11,26 +11,8 @@ import (
 
 // Value is a point on an axis.
 type Value struct {
-	Text string // as used in filters and tables
-	Raw  any    // string, int64, float64 or bool
-	node *toml.Node
-}
-
-func valueOf(n *toml.Node) (Value, bool) {
-	v := Value{Raw: n.Value, node: n}
-	switch x := n.Value.(type) {
-	case string:
-		v.Text = x
-	case int64:
-		v.Text = strconv.FormatInt(x, 10)
-	case float64:
-		v.Text = strconv.FormatFloat(x, 'g', -1, 64)
-	case bool:
-		v.Text = strconv.FormatBool(x)
-	default:
-		return v, false
-	}
-	return v, true
+	Text string     // as used in filters and tables
+	node *toml.Node // a string, a number or a boolean
 }
 
 // Values is a list of values. A file may also write a single value.
@@ -51,12 +33,12 @@ func (v *Values) FromNode(d *toml.Decoder, n *toml.Node) {
 	}
 	*v = nil
 	for _, x := range list {
-		one, ok := valueOf(x)
-		if !ok {
+		switch x.Value.(type) {
+		case string, int64, float64, bool:
+			*v = append(*v, Value{fmt.Sprint(x.Value), x})
+		default:
 			d.Fault(x, "this must be a string, a number or a boolean, not "+x.Kind(), "")
-			continue
 		}
-		*v = append(*v, one)
 	}
 }
 
