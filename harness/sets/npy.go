@@ -52,9 +52,10 @@ func parseNPY(b []byte) (a Array, err error) {
 		return a, err
 	}
 	kind, width := split(h.Type)
-	n, ok := Count(h.Shape, 1<<40)
+	const most = 1 << 36 // more than fits into memory
+	n, ok := Count(h.Shape, most)
 	if !ok {
-		return a, fmt.Errorf("%w: the shape %v", ErrOversized, h.Shape)
+		return a, fmt.Errorf("%w: the shape %v; at most %d values are read", ErrOversized, h.Shape, most)
 	}
 	h.Data = b[start+size:]
 	if there, want := len(h.Data), n*width; there != want {

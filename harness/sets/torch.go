@@ -132,8 +132,9 @@ func (t *torchFile) hold(name string, a Array) error {
 
 // tensor reads the values of a tensor, row by row.
 func (t *torchFile) tensor(v *tensor) (a Array, err error) {
-	if _, ok := Count(v.shape, int(UnpackLimit(t.size))/8); !ok { // strides may be zero
-		return a, fmt.Errorf("%w: the shape %v in so small a file", ErrOversized, v.shape)
+	most := int(UnpackLimit(t.size) / 8)
+	if _, ok := Count(v.shape, most); !ok { // strides may be zero
+		return a, fmt.Errorf("%w: the shape %v; at most %d values are read from so small a file", ErrOversized, v.shape, most)
 	}
 	a.Shape, a.Type = v.shape, v.kind
 	width := int(v.kind[len(v.kind)-1] - '0')

@@ -200,10 +200,10 @@ var hostileFiles = []struct {
 	{"a storage twice", func() []byte { return archived("\x80\x02}.", "set/data/0") }, `"set/data/0" appears twice`},
 	{"10^12 elements, strides 0", func() []byte {
 		return archived(tensorOf("K\x02", "J\x40\x42\x0f\x00J\x40\x42\x0f\x00\x86", "K\x00K\x00\x86"))
-	}, "in so small a file"},
+	}, "from so small a file"},
 	{"10^12 elements of storage", func() []byte {
 		return archived(tensorOf("\x8a\x06\x00\x10\xa5\xd4\xe8\x00", "\x8a\x06\x00\x10\xa5\xd4\xe8\x00\x85", "K\x01\x85"))
-	}, "in so small a file"},
+	}, "from so small a file"},
 	{"a storage that is shorter", func() []byte { return archived(tensorOf("J\x40\x42\x0f\x00", "J\x40\x42\x0f\x00\x85", "K\x01\x85")) }, "beyond its storage"},
 	{"a view past the end", func() []byte { return archived(tensorOf("K\x02", "K\x02\x85", "K\x02\x85")) }, "beyond its storage"},
 	{"a view far apart", func() []byte {
@@ -237,7 +237,7 @@ var hostileFiles = []struct {
 		w.Write([]byte("\x93NUMPY\x01\x00" + string([]byte{byte(len(head)), 0}) + head))
 		z.Close()
 		return b.Bytes()
-	}, "file ends early"},
+	}, "at most"},
 	{"the old form of PyTorch", func() []byte { return []byte("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.") }, "from before PyTorch 1.6"},
 	{"a pickle of Python", func() []byte { return []byte("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.") }, "it is a Python pickle"},
 }
