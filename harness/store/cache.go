@@ -256,9 +256,12 @@ func (s *Store) dropCache() (some bool) {
 	return some
 }
 
-// cached lists the files of the cache. It checks their names, because the folder may be a link to a
-// folder with other files.
+// cached lists the cache files that may be removed. It checks their names, and does not follow
+// links, because a link may lead to foreign files.
 func (s *Store) cached() []string {
+	if s.linked("cache") {
+		return nil
+	}
 	names, _ := below(s.work("cache"))
 	return slices.DeleteFunc(names, func(name string) bool {
 		key := filepath.Base(name)

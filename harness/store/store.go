@@ -228,7 +228,7 @@ func timingCSV(rows []TimingRow) []byte {
 }
 
 // place creates a folder with files in one rename. With replace, an existing folder is moved away
-// first. Other processes may place the same folder at the same time.
+// first; see Tidy. Other processes may place the same folder at the same time.
 func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	name := func() string { return filepath.Join(s.work("tmp"), filepath.Base(dir)+"."+token()) }
 	tmp := name()
@@ -248,7 +248,7 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		}
 	}
 	for try := 0; ; try++ {
-		old, there := name(), false
+		old, there := name()+oldSuffix, false
 		if _, err := os.Lstat(dir); err == nil {
 			if !replace {
 				return nil
@@ -262,7 +262,7 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 		err := os.Rename(tmp, dir)
 		if err == nil {
 			if err = syncDir(filepath.Dir(dir)); err == nil && there {
-				s.discard(old)
+				s.discard(old) // otherwise Tidy discards it or puts it back
 			}
 			return err
 		}

@@ -8,20 +8,33 @@ import (
 	"time"
 )
 
+// oldSuffix ends the name of a record that was moved away to be replaced.
+const oldSuffix = ".old"
+
 // tmpName matches the names that this program uses in work/tmp: of probes, data.json, cache files,
 // and records and checkpoints by their key.
-var tmpName = regexp.MustCompile(`^(?:probe|data|cache\.[0-9a-f]{64}|[0-9a-f]{64}(?:\.ckpt)?)\.[A-Z2-7]{26}$`)
+var tmpName = regexp.MustCompile(`^(?:(?:probe|data|cache\.[0-9a-f]{64})|([0-9a-f]{64})(?:\.ckpt)?)\.[A-Z2-7]{26}(?:\.old)?$`)
 
-// Tidy cleans up after killed processes: it removes half-written files and old locks. It ignores
-// names that this program does not use, and does nothing in a read-only folder.
+// Tidy cleans up after killed processes. It restores records that were moved away to be replaced,
+// and removes half-written files and old locks. It ignores names that this program does not use,
+// and does nothing in a read-only folder. It removes nothing behind links, which may lead to
+// foreign folders.
 func (s *Store) Tidy() {
 	var left []string
 	for _, e := range entries(s.work("tmp")) {
-		if tmpName.MatchString(e.Name()) {
-			left = append(left, filepath.Join(s.work("tmp"), e.Name()))
+		name, file := tmpName.FindStringSubmatch(e.Name()), filepath.Join(s.work("tmp"), e.Name())
+		switch {
+		case name == nil:
+		case name[1] != "" && strings.HasSuffix(file, oldSuffix):
+			s.putBack(name[1], file) // a process that is replacing it moves it away again
+		case !s.linked("tmp"):
+			left = append(left, file)
 		}
 	}
 	DropOld(s.probe(), left)
+	if s.linked("locks") {
+		return
+	}
 	locks := entries(s.work("locks"))
 	fresh := s.Locked()
 	for _, e := range locks {
@@ -46,10 +59,34 @@ func DropOld(probe string, names []string) {
 	}
 }
 
+// linked reports whether the folder work, or a part of it, is a link.
+func (s *Store) linked(part string) bool {
+	for _, dir := range []string{s.work(""), s.work(part)} {
+		if info, err := os.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // entries lists a folder, or nothing if it cannot be read.
 func entries(dir string) []os.DirEntry {
 	list, _ := os.ReadDir(dir)
 	return list
+}
+
+// putBack restores a record if its place is free. Otherwise its replacement is complete, and
+// putBack discards it.
+func (s *Store) putBack(key, old string) {
+	dir := s.run(key)
+	_, isRecord := os.Stat(filepath.Join(old, "result.json"))
+	if _, err := os.Lstat(dir); err != nil && isRecord == nil {
+		if os.Rename(old, dir) == nil {
+			syncDir(filepath.Dir(dir)) // after a failure, the next start finds the record in one of both places
+		}
+		return
+	}
+	s.discard(old)
 }
 
 // discard removes a replaced record or failure. It keeps a damaged record in Aside, because
