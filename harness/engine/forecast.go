@@ -30,7 +30,7 @@ func (r *Run) State(s *store.Store, retry time.Time, force bool) State {
 	if s.Has(r.Key) {
 		return Done
 	}
-	if failure := s.Failed(r.Key); failure != nil && !failure.When.Before(retry) {
+	if failure := s.Failed(r.Key); failure != nil && !failure.Before(retry) {
 		return Failed
 	}
 	return Missing

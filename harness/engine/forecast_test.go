@@ -102,6 +102,18 @@ func TestForecastOfFailures(t *testing.T) {
 	if f := forecasts(t, p, s, time.Now())[r.Name()]; f.State != engine.Missing || !f.Again {
 		t.Errorf("a failed run to retry: %+v", f)
 	}
+	// Failed by a clock that is two hours ahead.
+	if err := s.Fail(store.Failure{Identity: r.Identity, Kind: "error", When: time.Now().Add(2 * time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	for retry, want := range map[time.Time]engine.State{{}: engine.Failed, time.Now(): engine.Missing} {
+		if f := forecasts(t, p, s, retry)[r.Name()]; f.State != want {
+			t.Errorf("failed in the future, retry %v: %+v", retry, f)
+		}
+	}
+	if soon := (&store.Failure{When: time.Now().Add(time.Minute)}); soon.Before(time.Now()) {
+		t.Error("a failure by a clock that is a minute ahead is always retried")
+	}
 	if err := s.SaveCheckpoint(engine.Jobs(p.Runs[:1])[0].Key, []byte("state")); err != nil {
 		t.Fatal(err)
 	}

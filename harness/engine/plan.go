@@ -211,29 +211,31 @@ type Lookup struct {
 // Make plans the selected runs of the experiments. The error joins the problems of all datasets.
 func (l Lookup) Make(ctx context.Context, specs []*experiment.Spec, filter experiment.Filter) (*Plan, error) {
 	sets := map[string]*Dataset{}
-	p, err := l.plan(ctx, specs, filter, sets)
-	if err != nil || l.Need == nil {
-		return p, err
-	}
-	closed := map[string]experiment.Data{}
-	for _, r := range p.Runs {
-		if r.Data.Load == nil && l.Need(r) {
-			closed[place(r.Cell.Data)] = r.Cell.Data
+	for {
+		p, err := l.plan(ctx, specs, filter, sets)
+		if err != nil || l.Need == nil {
+			return p, err
 		}
+		closed := map[string]experiment.Data{}
+		for _, r := range p.Runs {
+			if r.Data.Load == nil && l.Need(r) {
+				closed[place(r.Cell.Data)] = r.Cell.Data
+			}
+		}
+		if len(closed) == 0 {
+			return p, nil
+		}
+		var problems []error
+		for _, at := range slices.Sorted(maps.Keys(closed)) {
+			set, err := l.Source.Open(ctx, closed[at])
+			problems = append(problems, err)
+			sets[at] = set
+		}
+		if err := errors.Join(problems...); err != nil {
+			return nil, err
+		}
+		// The data may have changed, so that other runs are needed.
 	}
-	if len(closed) == 0 {
-		return p, nil
-	}
-	var problems []error
-	for _, at := range slices.Sorted(maps.Keys(closed)) {
-		set, err := l.Source.Open(ctx, closed[at])
-		problems = append(problems, err)
-		sets[at] = set
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	return l.plan(ctx, specs, filter, sets) // the data may have changed
 }
 
 // place returns a key for data and its title, unique within this process.

@@ -107,7 +107,7 @@ func (c claimData) expected(column, metric string) bool {
 // apart returns why the values of some cells cannot be compared, or "" if they can.
 func (c claimData) apart(cells []*CellRuns) string {
 	if !c.published && isTime(c.metric) && !c.r.comparable(cells...) {
-		return "the times were not all taken on one idle machine"
+		return "the times were not all taken on an idle machine of the kind that took most of them"
 	}
 	return ""
 }

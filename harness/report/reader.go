@@ -122,7 +122,7 @@ func (x *reader) read(key string) Run {
 	switch {
 	case err == nil:
 		r.Record, r.Spoilt = record, record.Verify()
-	case !errors.Is(err, fs.ErrNotExist) || x.st.Damaged(key) != nil:
+	case !errors.Is(err, fs.ErrNotExist):
 		r.Damage = err
 	default:
 		r.Failure = x.st.Failed(key)

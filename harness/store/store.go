@@ -30,6 +30,7 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
+	"time"
 
 	"dgkip/harness/experiment"
 )
@@ -176,7 +177,8 @@ func (s *Store) Put(d Draft, replace bool) (*Record, error) {
 		return nil, s.explain(err)
 	}
 	s.ClearFailed(key)
-	return s.Get(key)
+	r, err := s.Get(key)
+	return r, s.explain(err)
 }
 
 // files returns the files of the record by name.
@@ -253,11 +255,10 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 			if !replace {
 				return nil
 			}
-			err := os.Rename(dir, old)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := os.Rename(dir, old); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
-			there = err == nil
+			there = true
 		}
 		err := os.Rename(tmp, dir)
 		if err == nil {
@@ -266,14 +267,10 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 			}
 			return err
 		}
-		back := there && os.Rename(old, dir) == nil
-		if _, other := os.Lstat(dir); other != nil {
-			return err
+		if there {
+			os.Rename(old, dir) // fails if another process has placed the folder
 		}
-		if there && !back { // another process has placed the folder
-			s.discard(old)
-		}
-		if there && try > 3 {
+		if _, other := os.Lstat(dir); other != nil || there && try > 3 {
 			return err
 		}
 	}
@@ -351,6 +348,12 @@ func syncDir(dir string) error {
 func (s *Store) Fail(f Failure) error {
 	f.Schema, f.Key = RecordSchema, f.Identity.Key()
 	return s.explain(s.place(map[string][]byte{"failure.json": indented(f)}, s.failed(f.Key), true))
+}
+
+// Before reports whether the run failed before t; false if t is zero. A failure dated over an hour
+// ahead, by a wrong clock, counts as earlier.
+func (f *Failure) Before(t time.Time) bool {
+	return f.When.Before(t) || !t.IsZero() && f.When.After(time.Now().Add(time.Hour))
 }
 
 // Failed returns the failure of a run, or nil if there is none.
