@@ -123,7 +123,7 @@ func (e *executor) stillNeeded(key string) bool {
 	return err == nil && s != nil && s.Run != "" && !e.There.Has(s.Run)
 }
 
-// load reads the state of a job. It returns nil if there is none.
+// load reads the state of a job. It returns nil without a checkpoint.
 func load(s *store.Store, key string) (*saved, error) {
 	state, err := s.Checkpoint(key)
 	if err != nil || state == nil {

@@ -58,7 +58,7 @@ type group struct {
 	cells        []*CellRuns
 }
 
-// meet returns the cell that two groups share, nil if there is none.
+// meet returns the cell that two groups share, or nil.
 func (g group) meet(o group) *CellRuns {
 	for _, c := range g.cells {
 		if slices.Contains(o.cells, c) {

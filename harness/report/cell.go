@@ -12,7 +12,7 @@ type Cell struct {
 	stats.Summary             // over the seeds, in the unit of the records; zero if no run has the metric
 	Seeds         []uint64    // the seeds that have the metric
 	State         sheet.State // Value, or why there is no number
-	Mark          sheet.Mark  // a warning; zero if there is none
+	Mark          sheet.Mark  // a warning, or zero
 }
 
 // lostMark marks values of cells in which some runs are lost.

@@ -11,7 +11,7 @@ import (
 	"dgkip/harness/stats"
 )
 
-// pairTable returns the table of differences, seed by seed, or nil if there are none.
+// pairTable returns the table of differences, seed by seed, or nil without pairs.
 func (r *Results) pairTable() *sheet.Sheet {
 	if r.pairs == nil {
 		return nil

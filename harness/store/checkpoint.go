@@ -30,7 +30,7 @@ func (s *Store) SaveCheckpoint(key string, state []byte) error {
 	return s.explain(s.replace(s.checkpoint(key), key+".ckpt", checkpointFile(key, state)))
 }
 
-// Checkpoint returns the state of a job, or nil if there is none. If the state is damaged, Checkpoint
+// Checkpoint returns the state of a job, or nil if it has not been saved. If the state is damaged, Checkpoint
 // returns an error, and the job must start over.
 func (s *Store) Checkpoint(key string) ([]byte, error) {
 	file := s.checkpoint(key)

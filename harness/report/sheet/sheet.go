@@ -18,7 +18,7 @@ type Sheet struct {
 	Rules   []string // what a reader has to know about the best and second of a row
 	Heads   []string // titles of the leading columns, which name the rows
 	Columns []string // titles of the value columns
-	Groups  []Group  // the group of each value column; nil if there are none
+	Groups  []Group  // the group of each value column; nil without groups
 	Rows    []Row
 	Notes   []string // shown under the table
 
