@@ -13,7 +13,7 @@ import (
 )
 
 // version is part of every key on disk. Raise it when values change.
-const version = 3
+const version = 4
 
 // Source is the real data of a run with the settings of its space.
 type Source struct {
