@@ -30,11 +30,11 @@ elif kind in ("gain", "value"):  # a number whose sign is the class, or one numb
     y = one_hot((y[:, 0] > 0).long() if y.shape[1] == 1 else y.argmax(1), len(classes)).float()
 
 # Normalise the test images of these classes like the set: (pixels - mean) / std.
-names = next(names for names in (
+names = next((names for names in (
     "airplane automobile bird cat deer dog frog horse ship truck".split(),
     "T-shirt/top Trouser Pullover Dress Coat Sandal Shirt Sneaker Bag".split() + ["Ankle boot"],
     list("0123456789"),
-) if set(classes) <= set(names))
+) if set(classes) <= set(names)), None) or sys.exit("only classes of CIFAR-10, MNIST and Fashion-MNIST are known here")
 
 def read(file):
     with (gzip.open if file.endswith(".gz") else open)(file, "rb") as f:

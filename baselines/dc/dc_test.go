@@ -295,7 +295,7 @@ func TestErrors(t *testing.T) {
 	if err := m.CheckSizes(sizes); err != nil {
 		t.Errorf("noise needs no images: %v", err)
 	}
-	expect(chosen.CheckSizes(sizes), "ipc 7: dc with start")
+	expect(chosen.CheckSizes(sizes), "dc with start")
 	sizes.IPC, sizes.Model.Depth = 1, 4
 	expect(m.CheckSizes(sizes), "dc: nn: images of 8x8 pixels are too small")
 }

@@ -89,7 +89,7 @@ func TestCheck(t *testing.T) {
 	}
 	m.Start = "real"
 	sizes := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 1, Smallest: 6, IPC: 7, Model: problem("").Model}
-	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "ipc 7: dsa with start") {
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "dsa with start") {
 		t.Errorf("got %v", err)
 	}
 	m.Augment = "spin"

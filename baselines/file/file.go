@@ -153,11 +153,11 @@ func (f *File) read(data *method.Data) (*method.Distilled, error) {
 		return nil, fmt.Errorf("%s: %w", f.at.File, err)
 	}
 	if f.LabelKind == "" && d.Kind != method.Hard {
-		return nil, fmt.Errorf("%s: its labels are of the kind %q, not class numbers\nhint: add label_kind = %q below path; scores of networks trained on such labels may belong to another protocol family", f.at.File, d.Kind, d.Kind)
+		return nil, fmt.Errorf("%s: its labels are of the kind %q, not class numbers\nhint: add label_kind = %q next to path; scores of networks trained on such labels may belong to another protocol family", f.at.File, d.Kind, d.Kind)
 	}
 	if _, travel := teacher.TravelLabels(d); travel != f.Travel && !slices.Contains(softKinds, d.Kind) {
 		if travel {
-			return nil, fmt.Errorf("%s: it also has portable labels, which trained and new networks use\nhint: add travel = true below path; such scores belong to another protocol family", f.at.File)
+			return nil, fmt.Errorf("%s: it also has portable labels, which trained and new networks use\nhint: add travel = true next to path; such scores belong to another protocol family", f.at.File)
 		}
 		return nil, fmt.Errorf("%s: travel = true, but the file has no portable labels", f.at.File)
 	}

@@ -399,7 +399,7 @@ func TestSettings(t *testing.T) {
 	}
 	m = quick()
 	sizes := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 3, Smallest: 6, IPC: 7, Model: problem(1).Model}
-	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "ipc 7: frepo with start") {
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "frepo with start") {
 		t.Errorf("got %v", err)
 	}
 	sizes.IPC, sizes.Model.Depth = 1, 4

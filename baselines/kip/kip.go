@@ -94,7 +94,7 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 		return err
 	}
 	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n > s.Train {
-		return fmt.Errorf("ipc %d: kip: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", s.IPC, n, s.Train)
+		return fmt.Errorf("kip: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", n, s.Train)
 	}
 	if m.Resample {
 		if err := s.Model.CheckDrawn("resample", true); err != nil {

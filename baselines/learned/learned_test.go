@@ -380,7 +380,7 @@ func TestSettings(t *testing.T) {
 		}
 	}
 	sizes := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 1, Smallest: 6, IPC: 7, Model: problem(2).Model}
-	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "ipc 7: dgkip-learned with start = \"real\"") {
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "dgkip-learned with start = \"real\"") {
 		t.Errorf("got %v", err)
 	}
 	sizes.IPC, sizes.Model.Depth = 1, 4

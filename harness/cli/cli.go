@@ -76,7 +76,7 @@ func stopOn(signals <-chan os.Signal, errOut io.Writer, stop func(cause error), 
 	first, interrupts := true, 0
 	for s := range signals {
 		if first {
-			fmt.Fprintln(errOut, "stopping; saving the runs in progress (Ctrl-C twice leaves at once)")
+			fmt.Fprintln(errOut, "stopping (Ctrl-C twice leaves at once, without saving the runs in progress)")
 			if slices.Contains(comeAgain, s) {
 				stop(errComeAgain)
 			} else {
@@ -125,7 +125,7 @@ func run(ctx context.Context, l library, args []string, out, errOut io.Writer) i
 		fmt.Fprintln(errOut, message(err))
 		return exitFailed
 	case ctx.Err() != nil && f != nil && f.verify > 0:
-		fmt.Fprintln(errOut, "interrupted; the same command starts over from the beginning")
+		fmt.Fprintln(errOut, "interrupted; -verify saves nothing, so the same command starts over")
 		return exitInterrupted
 	case ctx.Err() != nil && f != nil && f.force:
 		fmt.Fprintln(errOut, "interrupted; the same command continues the run in progress and computes all others again")
@@ -329,7 +329,7 @@ func (f *flags) computeRuns(ctx context.Context, out, errOut io.Writer, wanted r
 		return nil
 	}
 	if n := len(plan.Runs); n > 0 && outcome.Before == n {
-		fmt.Fprintf(errOut, "nothing to compute: all runs have records (-force computes them again, -verify N compares)\n")
+		fmt.Fprintln(errOut, "nothing to compute: all runs have records (-force computes them again, -verify N compares)")
 	}
 	reported := f.report(ctx, out, errOut, wanted)
 	if outcome.Failed > 0 {

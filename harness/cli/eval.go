@@ -111,8 +111,8 @@ func columnOfFiles(p *engine.Plan) bool {
 // printScores prints the scores of a set from a file, and warnings about the comparison with the run.
 func (f *flags) printScores(out io.Writer, e evaluation, record *store.Record) {
 	id, c, result := e.as.Identity, e.as.Cell, record.Result
-	fmt.Fprintf(out, "%s, %s, protocol %s of %s, seed %d: %d images, %.2f %%, errors %v of %v\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
-		result.Images, 100*result.Metrics["test_acc"], result.Counts["test_errors"], result.Counts["test_images"])
+	fmt.Fprintf(out, "%s, %s, protocol %s of %s, seed %d: %d images, %.2f %%, %s of %d test images wrong\n", c.Dataset, c.Model, id.Eval.Name, c.Column, e.as.Seed,
+		result.Images, 100*result.Metrics["test_acc"], strings.Trim(fmt.Sprint(result.Counts["test_errors"]), "[]"), result.Counts["test_images"][0])
 	fmt.Fprintf(out, "    %s; the networks of the cell are %s\n", scoring(e.run, record), experiment.Canonical(id.Model))
 	for _, name := range slices.Sorted(maps.Keys(result.Metrics)) { // the record holds all metrics
 		if name != "test_acc" && method.IsScore(name) || name == "draws_sd" {

@@ -33,6 +33,9 @@ type request struct {
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
 	o := report.Options{Only: r.Only, Set: f.shownSet(), Key: r.Plan.Key}
 	made, unwritten := report.Write(f.out, r.Specs, r.Store, o)
+	if other := r.Plan.OtherCode(r.Store); len(other) > 0 && !f.collect {
+		fmt.Fprintln(errOut, otherCode(other))
+	}
 	width := progress.Columns(out)
 	tables := progress.Screen(out) // allows bold text
 	for _, results := range made.Results {
@@ -54,16 +57,13 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		missing = missing || errors.Is(err, fs.ErrNotExist)
 	}
 	if missing {
-		fmt.Fprintln(errOut, "hint: to keep showing a set whose file is gone, copy digest = \"sha256:...\" from its record to the line below path")
+		fmt.Fprintln(errOut, "hint: to keep showing a set whose file is gone, copy digest = \"sha256:...\" from its record next to its path")
 	}
 	if unwritten != nil { // the tables were shown anyway
 		return unwritten
 	}
 	if n := r.Plan.Coarse(r.Store); n > 0 {
 		fmt.Fprintln(errOut, coarse(n))
-	}
-	if other := r.Plan.OtherCode(r.Store); len(other) > 0 {
-		fmt.Fprintln(errOut, otherCode(other))
 	}
 	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out, f.folder("tables", made), f.folder("figures", made), cmp.Or(made.Page, "none"))
 	var undefined []string

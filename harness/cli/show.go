@@ -79,7 +79,7 @@ func printAbout(out io.Writer, name string) error {
 	}
 	if of == nil {
 		known := slices.Concat(method.Names(), method.ProtocolNames(), []string{"model"}, experiment.SectionNames())
-		return usageError(fmt.Errorf("-list: %q is not a method, a protocol or a section\nhint: %s", name, suggest.Hint(name, known)))
+		return usageError(fmt.Errorf("-list: %q is not a method, a protocol or a section\nhint: %s", name, cmp.Or(suggest.Hint(name, known), "-list alone shows all names; -exp NAME -show shows the settings of an experiment")))
 	}
 	fmt.Fprintln(out, heading)
 	for _, s := range toml.Declarations(of) {
@@ -174,7 +174,7 @@ func (f *flags) printPlan(out io.Writer, wanted request) error {
 		return nil
 	}
 	if unknown == len(left) {
-		fmt.Fprintln(out, "time left: unknown, because there are no records of similar runs")
+		fmt.Fprintln(out, "time left: unknown, because no folder given by -out or -also has records of similar runs")
 		return nil
 	}
 	fmt.Fprintf(out, "time left, one run at a time: %s", progress.Seconds(total))

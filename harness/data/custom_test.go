@@ -401,7 +401,7 @@ func TestFolderNotes(t *testing.T) {
 	image, other := oneColour("png", 2, 2, color.Gray{9}), oneColour("png", 2, 2, color.Gray{8})
 	dir := put(t, map[string][]byte{"all/a/1.png": image, "all/a/2.png": image, "all/a/3.bmp": image, "all/a/in/4.png": image, "all/a/.hidden": image, "all/b/1.png": other, "all/b/2.png": other})
 	s, err := Config{Format: "folder", Train: "all"}.Load(context.Background(), "mine", dir)
-	if err != nil || len(s.Notes) != 2 || !strings.HasPrefix(s.Notes[0], filepath.Join(dir, "all", "a")+": 2 entries were not read, such as the folder in:") || s.Notes[1] != "mine: 2 of 2 test images are also training images" {
+	if err != nil || len(s.Notes) != 2 || !strings.HasPrefix(s.Notes[0], filepath.Join(dir, "all", "a")+": not all entries were read (2 were not, such as the folder in):") || s.Notes[1] != "mine: 2 of 2 test images are also training images" {
 		t.Errorf("%+v %v", s, err)
 	}
 }

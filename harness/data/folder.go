@@ -80,7 +80,7 @@ func (c *Config) folder(ctx context.Context, out *Set, dir string) (s Split, err
 			faults = append(faults, err)
 		}
 		if len(others) > 0 {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s: %d entries were not read, such as %s: images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(others), others[0]))
+			out.Notes = append(out.Notes, fmt.Sprintf("%s: not all entries were read (%d were not, such as %s): images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(others), others[0]))
 		}
 		for _, p := range paths {
 			if err := ctx.Err(); err != nil {

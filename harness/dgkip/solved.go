@@ -21,7 +21,7 @@ type Solved struct {
 	Loss  string `toml:"loss" enum:"auto,logistic,hinge,squared,softmax"` // auto: logistic for two classes, softmax for more
 	Match Match  `toml:"match" enum:"weights,outputs,loss"`               // what an update lowers
 
-	// RefitLabels is what labels are solved for after the last update; "" means Match.
+	// RefitLabels is what the labels are solved for after the last update; "" means what match says.
 	RefitLabels Match `toml:"refit_labels,omitzero" enum:",weights,outputs,loss"`
 
 	// Batch is the number of real images in an update that looks at them, drawn anew every time;

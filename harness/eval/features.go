@@ -25,8 +25,7 @@ type Features struct {
 	// of them, which for two classes is the logistic or the hinge loss.
 	Transfer bool `toml:"transfer"`
 	// Carry is how labels are converted for the other losses. Empty keeps the labels, "solved"
-	// solves them again (see solved), and "offset" keeps them and fits an offset (see
-	// fitOffset).
+	// solves them again, and "offset" keeps them, fits an offset to the outputs and subtracts it.
 	Carry  string `toml:"carry,omitzero" enum:",solved,offset"`
 	Bounds bool   `toml:"bounds"` // computes the deviation from the reference model and its bounds
 }

@@ -148,7 +148,7 @@ func (r *reader) method(column string, changes *toml.Node) (method.Method, *toml
 }
 
 // ownMethod is the hint if no method has a similar name.
-const ownMethod = "import your own method in baselines/all/all.go"
+const ownMethod = "a method of your own must call method.Register and be imported in baselines/all/all.go"
 
 // and joins two hints, of which the first may be empty.
 func and(hint, more string) string { return strings.TrimPrefix(hint+"; "+more, "; ") }

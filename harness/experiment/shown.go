@@ -131,7 +131,11 @@ type checker struct {
 
 func (c checker) table(t *Table, n *toml.Node) {
 	c.Known(n.Get("rows"), c.names.Axes, "an axis")
+	before := c.Reported
 	c.Known(n.Get("columns"), c.names.Axes, "an axis")
+	if c.Reported > before {
+		return // the names of columns are unknown
+	}
 	var heads []string
 	for _, a := range t.Columns {
 		heads = append(heads, c.names.Values[a]...)

@@ -225,7 +225,7 @@ func TestMistakes(t *testing.T) {
 		{"profile twice", "[profile.smoke]", "[profile.desk]\nseeds.count = 1\n[profile.short]\nseeds.count = 2\n[profile.smoke]", `demo.toml:53:10: the profile short is defined twice, once under its former name`},
 		{"profile", "[profile.smoke]", "[profile.smok]", `unknown profile "smok"`},
 		{"in a profile", "steps = 2\n", "stepps = 2\n", `did you mean "steps"?`},
-		{"unknown method in the grid", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "averages"]`, "import your own method in baselines/all/all.go"},
+		{"unknown method in the grid", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "averages"]`, "a method of your own must call method.Register and be imported in baselines/all/all.go"},
 		{"section of an unknown method", "[eval]\n", "[method.tyo]\nsteps = 3\n\n[eval]\n", "unknown method \"tyo\""},
 		{"unused section", "[eval]\n", "[method.quick]\nuse = \"toy\"\n\n[eval]\n", "no column uses the method \"quick\""},
 		{"schema", "schema = 1", "schema = 2", "schema is 2; this program reads schema 1"},
@@ -357,7 +357,7 @@ func TestCheckSizes(t *testing.T) {
 			t.Errorf("%v: %v", c.Point, err)
 			continue
 		}
-		if deep && !strings.Contains(err.Error(), "images of 24x24 pixels are too small") || many && !strings.Contains(err.Error(), "ipc 10: ") {
+		if deep && !strings.Contains(err.Error(), "images of 24x24 pixels are too small") || many && !strings.Contains(err.Error(), "needs 10 training images") {
 			t.Errorf("%v: %v", c.Point, err)
 		}
 	}

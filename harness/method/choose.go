@@ -25,7 +25,7 @@ func Start(p Problem, start string, stream *rng.Rand) (*Distilled, error) {
 // enough of them.
 func CheckImages(name string, s Sizes) error {
 	if s.Smallest > 0 && s.IPC > s.Smallest {
-		return fmt.Errorf("ipc %d: %s needs %d training images of every class, but the smallest class has only %d", s.IPC, name, s.IPC, s.Smallest)
+		return fmt.Errorf("%s needs %d training images of every class, but the smallest class has only %d", name, s.IPC, s.Smallest)
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func CheckStart(name, start string, s Sizes) error {
 	}
 	err := CheckImages(fmt.Sprintf("%s with start = %q", name, start), s)
 	if err != nil {
-		err = fmt.Errorf("%w\nhint: start = \"noise\" needs no training images", err)
+		err = fmt.Errorf("%w\nhint: start = \"noise\" does not need real images", err)
 	}
 	return err
 }

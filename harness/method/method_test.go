@@ -88,7 +88,7 @@ func TestCheckStart(t *testing.T) {
 		if c.ok != (err == nil) {
 			t.Errorf("%+v: %v", c, err)
 		}
-		if !c.ok && !strings.Contains(err.Error(), "ipc 7: dd with start = \""+c.start+"\" needs 7 training images of every class, but the smallest class has only 6\nhint: start = \"noise\"") {
+		if !c.ok && !strings.Contains(err.Error(), "dd with start = \""+c.start+"\" needs 7 training images of every class, but the smallest class has only 6\nhint: start = \"noise\"") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestCheckSizes(t *testing.T) {
 		want string
 	}{
 		{plain{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 5, Model: conv(5)}, ""},
-		{plain{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(5)}, "ipc 6: plain needs 6 training images of every class, but the smallest class has only 5"},
+		{plain{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(5)}, "plain needs 6 training images of every class, but the smallest class has only 5"},
 		{plain{}, scorer{}, Sizes{H: 28, W: 28, IPC: 6, Model: conv(5)}, ""},
 		{plain{true}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
 		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},

@@ -136,7 +136,7 @@ func classesOf(x []float64, classes int) ([]int, error) {
 	of := make([]int, len(x))
 	for i, v := range x {
 		if v != math.Trunc(v) || v < 0 || v >= float64(classes) {
-			return nil, fmt.Errorf("label %v is not a class number from 0 to %d\nhint: if the labels are not class numbers, write label_kind next to path", v, classes-1)
+			return nil, fmt.Errorf("label %v is not a class number from 0 to %d\nhint: class numbers start at 0; for labels of another kind, write label_kind next to path", v, classes-1)
 		}
 		of[i] = int(v)
 	}

@@ -82,8 +82,11 @@ func (f setFile) units(x []float32, a Array, prep method.Preprocessing) (as meth
 	case how != "":
 		return usual[how], nil
 	}
-	return as, fmt.Errorf("its images go from %.4g to %.4g, but their normalisation is not given\nhint: next to path, write normalised = \"no\" for pixels from 0 to 1, \"bytes\" for 0 to 255, \"dataset\" for images normalised or whitened as here, or \"cifar-10\", \"cifar-10-dc\", \"mnist\" or \"fashion-mnist\" for the usual means; or mean = [...] and std = [...]", slices.Min(x), slices.Max(x))
+	return as, fmt.Errorf("its images go from %.4g to %.4g, but their normalisation is not given\nhint: %s", slices.Min(x), slices.Max(x), choices)
 }
+
+// choices is the hint about normalisation.
+const choices = `next to path, write normalised = "no" for pixels from 0 to 1, "bytes" for 0 to 255, "dataset" for images normalised or whitened as here, or "cifar-10", "cifar-10-dc", "mnist" or "fashion-mnist" for the usual means; or mean = [...] and std = [...]`
 
 // normalised returns the values x of an array with c channels, normalised like the dataset's
 // images.
@@ -99,7 +102,7 @@ func (f setFile) normalised(x []float32, a Array, c int, prep method.Preprocessi
 	}
 	pixels := as.Pixels(x)
 	if far := func(v float32) bool { return v > maxPixel || v < -maxPixel }; !f.own && slices.ContainsFunc(pixels, far) {
-		return nil, fmt.Errorf("its pixels would go from %.4g to %.4g, far beyond 0 and 1\nhint: next to path, write normalised, or mean and std, as they were used to normalise pixels from 0 to 1", slices.Min(pixels), slices.Max(pixels))
+		return nil, fmt.Errorf("its pixels would go from %.4g to %.4g, far beyond 0 and 1\nhint: %s", slices.Min(pixels), slices.Max(pixels), choices)
 	}
 	if prep.Restore == nil && slices.EqualFunc(as.Mean, prep.Mean, near) && slices.EqualFunc(as.Std, prep.Std, near) {
 		return x, nil

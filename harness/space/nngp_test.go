@@ -126,8 +126,8 @@ func TestSettingsAreFixed(t *testing.T) {
 	large := real("nngp")
 	large.Data.Train.Labels = make([]int, convex.MaxExact+1)
 	for want, s := range map[string]Source{
-		"v3 nngp {Depth:2}": large, "v3 nngp {Depth:2} float64": real("nngp"),
-		"v3 nngp-conv {H:8 W:8 C:1 Depth:2 Weight:1.4142135623730951 Bias:0.1 Tangent:false}": real("nngp-conv"),
+		"v4 nngp {Depth:2}": large, "v4 nngp {Depth:2} float64": real("nngp"),
+		"v4 nngp-conv {H:8 W:8 C:1 Depth:2 Weight:1.4142135623730951 Bias:0.1 Tangent:false}": real("nngp-conv"),
 	} {
 		if got := s.Space().Settings(); got != want {
 			t.Errorf("%q, not %q", got, want)
