@@ -41,7 +41,7 @@ func defaults() *DSA {
 func (m *DSA) Info() method.Info {
 	return method.Info{
 		Name: "dsa", Title: "DSA", Version: 1, Protocol: "network", SoftLabels: m.Labels == "learned",
-		About:    "dc with the same augmentation of real and synthetic images",
+		About:    "dc with augmentation: in every matching step the same for real and synthetic images",
 		Citation: "B. Zhao, H. Bilen: Dataset Condensation with Differentiable Siamese Augmentation. ICML 2021, arXiv:2102.08259",
 		Deviations: append(dc.Deviations(),
 			"augmentations are drawn from streams of the run's seed; the original's are seeded by the clock",

@@ -111,7 +111,7 @@ func (f *File) Locate(p method.Place, data *method.Data) (method.Method, error) 
 		return nil, err
 	}
 	if f.Digest != "" && digest != f.Digest {
-		return nil, fmt.Errorf("%s: the digest of its content is %s, not %s", out.at.File, digest, f.Digest)
+		return nil, fmt.Errorf("%s: the digest of its content is %s, not %s\nhint: correct digest, or leave it out", out.at.File, digest, f.Digest)
 	}
 	out.Path, out.LabelsPath, out.Digest = "", "", digest
 	if data != nil {
@@ -159,7 +159,7 @@ func (f *File) read(data *method.Data) (*method.Distilled, error) {
 		if travel {
 			return nil, fmt.Errorf("%s: it also has portable labels, which trained and new networks use\nhint: add travel = true next to path; such scores belong to another protocol family", f.at.File)
 		}
-		return nil, fmt.Errorf("%s: travel = true, but the file has no portable labels", f.at.File)
+		return nil, fmt.Errorf("%s: travel = true, but the file has no portable labels\nhint: leave out travel", f.at.File)
 	}
 	noteBalance(d)
 	return d, nil

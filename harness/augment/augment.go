@@ -188,8 +188,8 @@ func (s Strategy) Draw(r *rng.Rand, h, w int) Draw {
 }
 
 // Batch changes n images of h x w pixels with c channels in place, for training. It draws one
-// operation for the batch and parameters for every image. Strategies with each set, such as
-// "dc", also draw an operation for every image.
+// operation for the batch and parameters for every image. Some strategies, such as "dc", also
+// draw an operation for every image.
 func Batch[F tensor.Float](s Strategy, x []F, n, h, w, c int, r *rng.Rand) {
 	size := h * w * c
 	if len(x) != n*size {

@@ -22,8 +22,8 @@ func recolor[F tensor.Float](dst, src []F, u [3]float64, c int, adjoint bool) {
 	pull(dst, len(dst), u[2]+0.5)
 }
 
-// pull multiplies the distance of every value from the mean of its group by a factor. Each
-// group neighbouring values form a group.
+// pull multiplies the distance of every value from the mean of its group by a factor. A
+// group has that many neighbouring values.
 func pull[F tensor.Float](x []F, group int, factor float64) {
 	f := F(factor)
 	for ; len(x) > 0; x = x[group:] {

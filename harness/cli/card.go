@@ -35,7 +35,7 @@ func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, written []set
 		case err != nil:
 			return fmt.Errorf("-export: %w", err)
 		case !strings.HasPrefix(string(text), cardHead):
-			fmt.Fprintf(out, "%s was not written by this program, so it stays as it is\n", file)
+			fmt.Fprintf(out, "%s was not written by this program, so it stays as it is\nhint: export to an empty folder\n", file)
 			return nil
 		case f.describesOthers(string(text), written):
 			fmt.Fprintf(out, "%s also describes other sets, so it stays as it is\nhint: export to an empty folder\n", file)

@@ -7,7 +7,7 @@
 //	2    there is a mistake in the command line, an experiment or its data
 //	3    a check failed
 //	75   stopped by -for or the signal USR1; the same command continues
-//	130  interrupted, or stopped for any reason with -force or -verify, which start again
+//	130  interrupted, or stopped for any reason with -force or -verify, which repeat finished runs
 package cli
 
 import (
@@ -214,7 +214,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted request) (err error) {
 	board := progress.New(errOut, f.quiet)
 	defer board.Close()
-	// Workers start at the same time, so not all of them need the state of every run.
+	// Workers start at the same time, and leave cleaning up to other commands.
 	if !f.plan && f.submit == "" && f.verify == 0 && !f.worker {
 		wanted.Store.Tidy()
 	}
@@ -338,8 +338,9 @@ func (f *flags) computeRuns(ctx context.Context, out, errOut io.Writer, wanted r
 	return reported
 }
 
-// atOnce returns how many sets to compute at a time. If times are shown it is one, because runs
-// that share a machine have no valid times.
+// atOnce returns how many sets to compute at a time: the number of -jobs, if it is given. Without
+// it, workers and plans with a large run compute one, and so do experiments that show times, because
+// runs that share a machine have no valid times.
 func (f *flags) atOnce(wanted request) int {
 	timed := slices.ContainsFunc(experiment.Runs(wanted.Specs), (*experiment.Spec).Timed)
 	switch {

@@ -34,14 +34,14 @@ What to run
   -only FILTER    such as 'method:random dataset:mnist ipc:(1 10) -model:fc'
   -set KEY=VALUE  change a setting, such as method.dgkip-ls.rate=0.02; any number of
                   times. Tables and figures then have names that end in -set
-  -retry          also retry failed runs (-retry=TIME: only those that failed before)
+  -retry          also retry failed runs (-retry=TIME: if they failed before TIME)
   -force          compute all runs again and replace their records
 Instead of running
   -show           print all settings of the selected cells, and where each is set
   -plan           print what would run, what is done, and how long the rest may
                   take; with -force, as if nothing were done
   -collect        write tables and figures from the records; compute nothing
-  -verify N       compute N recorded runs again and compare byte for byte
+  -verify N       compute N recorded runs again and compare them with their records
   -eval FILE      score a distilled set from a file by the experiment's protocols
   -export FORMAT DIR  write the sets of records to DIR, one file each, with a
                   README.md; FORMAT is pt (PyTorch), npz, half (npz with
@@ -302,9 +302,8 @@ func oneMode(given map[string]bool) error {
 	return nil
 }
 
-// noUse lists the flags that have no effect in a mode, contrary to what a user may expect. Flags
-// about the machine, the data and the folder of records are not listed, so that scripts can always
-// give them.
+// noUse lists the flags that have no effect in a mode, contrary to what a user may expect. The
+// flags -data, -out, -threads and -offline are not listed, so that scripts can always give them.
 var noUse = []struct {
 	mode, flags, hint string
 }{
@@ -319,7 +318,7 @@ var noUse = []struct {
 	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which compute the runs; -collect shows the results"},
 	{"merge", "also set exp seeds only retry force check paper jobs worker for", "-merge copies all records of other folders; -collect shows them"},
 	{"worker", "force", "every worker would compute all runs again; -force without -worker computes them once"},
-	{"force", "for", "-force starts again each time, so with -for it might never finish; after Ctrl-C it continues the run in progress"},
+	{"force", "for", "each start with -force computes all runs again but the one in progress, so with -for it might never finish"},
 	{"worker", "check paper", "-worker only computes runs; -collect judges and shows them when all workers are done"},
 }
 
@@ -394,7 +393,7 @@ func (f *flags) filter(specs []*experiment.Spec) (experiment.Filter, error) {
 	return filter, nil
 }
 
-// selects reports whether a filter selects any run of the experiments, if they have runs.
+// selects reports whether a filter selects any run of the experiments. It returns true if they have none.
 func selects(filter experiment.Filter, specs []*experiment.Spec) bool {
 	none := true
 	for _, s := range specs {

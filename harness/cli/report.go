@@ -125,7 +125,7 @@ func (r *reports) put(underWay bool) {
 
 // coarse returns the note about records whose trace lacks requested lines.
 func coarse(n int) string {
-	return fmt.Sprintf("note: %s fewer trace lines than these experiments ask for; the numbers are the same (-force computes them again with all lines)", report.Count(n, "record has", "records have"))
+	return fmt.Sprintf("note: %s fewer trace lines than these experiments ask for; their results are not affected (-force computes them again with all lines)", report.Count(n, "record has", "records have"))
 }
 
 // otherCode returns the note about records computed by another version of the code.

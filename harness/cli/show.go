@@ -55,7 +55,7 @@ func (f *flags) printList(out io.Writer) error {
 	fmt.Fprintln(w, "profiles")
 	fmt.Fprintln(w, "  smoke\tbuilt-in data, minutes: does everything work?")
 	fmt.Fprintln(w, "  short\treal data, shortened for a desktop (default)")
-	fmt.Fprintln(w, "  full\tthe published sizes and schedules")
+	fmt.Fprintln(w, "  full\tthe schedules of the baselines' authors, five seeds: months")
 	return w.Flush()
 }
 

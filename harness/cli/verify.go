@@ -72,7 +72,7 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 	}
 	fmt.Fprintf(out, "%d of %s verified\n", all-differ, report.Count(all, "record", "records"))
 	if differ > 0 {
-		return coded{errors.New("records could not be verified"), exitCheck}
+		return coded{errors.New("records differ or are damaged, as the lines above say\nhint: -force replaces them"), exitCheck}
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func verifyOne(s, fresh *store.Store, key string) string {
 			return "DAMAGED: " + oneLine(err)
 		}
 		if name == store.SetFile {
-			continue // it repeats the digest of result.json
+			continue // result.json has its digest
 		}
 		b, err := is.File(name)
 		if err != nil {

@@ -231,7 +231,7 @@ func (c *Config) fits(raw *Set) error {
 			help = fmt.Sprintf("%dx%dx%d looks like channels first: np.transpose(x, (0, 2, 3, 1)) moves them last", raw.H, raw.W, raw.Ch)
 		}
 	case c.Channels != 0 && raw.Ch != c.Channels:
-		why, help = fmt.Sprintf("%d channels", raw.Ch), fmt.Sprintf("channels = %d requires another number", c.Channels)
+		why, help = fmt.Sprintf("%d channels", raw.Ch), fmt.Sprintf("write channels = %d, or leave it out", raw.Ch)
 	case c.Size != nil && (raw.H != c.Size[0] || raw.W != c.Size[1]):
 		why, help = fmt.Sprintf("%dx%d pixels", raw.H, raw.W), fmt.Sprintf("size = [%d, %d] requires another size: leave it out, or scale the images", c.Size[0], c.Size[1])
 	case len(raw.Classes) == 1:

@@ -59,8 +59,8 @@ func Describe(name string) (Info, error) {
 }
 
 // Load returns the named dataset, restricted to the classes of these numbers, or with all classes if
-// the list is nil. The classes get the labels 0, 1, ... in this order. Load never replaces a
-// published dataset that it cannot find by a drawn one.
+// the list is nil. The classes get the labels 0, 1, ... in this order. Load never takes a
+// built-in dataset in place of a published one that it cannot find.
 func Load(ctx context.Context, name string, classes []int, o Options) (*Set, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

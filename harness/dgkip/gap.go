@@ -33,7 +33,7 @@ func learning(labels string) Learning {
 
 // published returns the defaults of the published method: the gap itself, and labels as they are.
 // The paper does not give beta2. At 0.9, AdaBelief soon forgets the first gradients, which are a
-// million times larger than the later ones and would keep its steps small for some 20,000 updates.
+// million times larger than the later ones and would keep its steps small for some 28,000 updates.
 // Labels change at a tenth of the images' rate, so that the margins of all images stay close and
 // the set carries over to another loss.
 func published() Learning {
@@ -70,7 +70,7 @@ var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
 	"lambda is 1e-6 per image, for the real data and for the set",
 	"images start as real images of their class, as averages of these, or as noise",
-	"unless labels = \"gain\", labels are learned in units of lambda_S |Theta_O| (divided by sqrt(n) for dual variables) and start at label_start units",
+	"labels = \"scaled\", \"target\" and \"dual\" are learned in units of lambda_S |Theta_O| (over sqrt(n) for \"dual\"); \"scaled\" and \"dual\" start at label_start units",
 	"with schedule = \"cosine\", the rates fall to zero like a cosine",
 	"the temperature of the hinge's alpha is a setting; the published one is 1",
 	"the paper does not give AdaBelief's beta2; the default here is 0.9",

@@ -130,7 +130,7 @@ func (w *work) finish(record *store.Record, err error) {
 		w.stop(err)
 	case errors.Is(err, errChanged):
 		w.line.Done(true, "FAILED")
-		w.stop(fmt.Errorf("%s: %w\nhint: runs share the images, so Distill must work on copies; correct it, delete %s if it exists, and start again",
+		w.stop(fmt.Errorf("%s: %w\nhint: runs share the images, so Distill must work on copies. Correct the method, delete the folder %s, which may have wrong values, and start again",
 			w.run.Name(), err, filepath.Join(w.store.Dir(), "work", "cache")))
 	case w.executor.ctx.Err() != nil && !errors.As(err, new(*panicked)):
 		w.line.Done(false, "")

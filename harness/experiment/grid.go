@@ -84,7 +84,7 @@ func (r *reader) axisValues(axis string, n *toml.Node) []Value {
 		i, isInt := v.node.Value.(int64)
 		switch {
 		case axis == "ipc" && (!isInt || i < 1 || i > 1e6):
-			r.d.Fault(v.node, "ipc must be a positive integer", "")
+			r.d.Fault(v.node, "ipc must be an integer from 1 to 1,000,000", "")
 		case axis == "ipc":
 		case (known != nil || axis == "dataset") && !isText:
 			r.d.Fault(v.node, axis+" must be a name", "")

@@ -101,7 +101,7 @@ type Published struct {
 	// numbers are also counted separately.
 	Own []string `toml:"own"`
 
-	// largest loss from the published mean that counts as within, in published units.
+	// largest difference from the published mean that counts as within, in published units.
 	// 0 computes it from the spreads and the number of test images.
 	Tolerance float64 `toml:"tolerance" min:"0"`
 
@@ -201,7 +201,7 @@ type Claim struct {
 	Axis      string   `toml:"axis"`              // axis of the growth
 	Top       int      `toml:"top" min:"1"`       // number of methods that count as best
 	Factor    float64  `toml:"factor" min:"0"`    // largest growth
-	Tolerance float64  `toml:"tolerance" min:"0"` // largest loss
+	Tolerance float64  `toml:"tolerance" min:"0"` // largest drop
 	Falls     bool     `toml:"falls"`             // for together and opposed: metric must end lower than it began
 	Only      Filter   `toml:"only"`              // filter for the cells, as in -only
 }

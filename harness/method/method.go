@@ -155,7 +155,7 @@ func CheckLambda(lambda float64, s Sizes) error {
 		return nil
 	}
 	if p := s.Protocol.Info(); p.Lambda != 0 && p.Lambda != lambda {
-		return fmt.Errorf("the method's lambda is %v, but the protocol's is %v, and labels only suit one lambda\nhint: set the same lambda in [method] and [eval.%s], or in neither", lambda, p.Lambda, p.Name)
+		return fmt.Errorf("the method's lambda is %v, but the protocol's is %v, and labels only suit one lambda\nhint: set the same lambda in [method.NAME] and [eval.%s], or in neither", lambda, p.Lambda, p.Name)
 	}
 	return nil
 }

@@ -5,8 +5,8 @@ import "dgkip/harness/tensor"
 // partSize is the number of images of a part. It limits memory.
 const partSize = 128
 
-// Parts takes any number of images through a network, a part at a time. Outputs are followed by
-// Pull.
+// Parts takes any number of images through a network, a part at a time. Pull computes
+// gradients after Outputs.
 type Parts[F tensor.Float] struct {
 	pass     *Pass[F]
 	theta, x []F

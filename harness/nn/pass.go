@@ -170,8 +170,8 @@ func (p *Pass[F]) backward(low int, g Grad[F]) {
 	p.reached = min(p.reached, low)
 }
 
-// below returns memory for the gradient before layer i. It returns nil if low is the lowest
-// layer needed and that gradient is not.
+// below returns memory for the gradient before layer i. It returns nil if i <= low,
+// because the backward pass ends at layer low.
 func (p *Pass[F]) below(buf *[]F, i, low int) []F {
 	if i <= low {
 		return nil

@@ -148,7 +148,7 @@ func claimSheet(all []*Results) *sheet.Sheet {
 	}
 	s.Caption = fmt.Sprintf("%d of the paper's %s true by our records", ours[Holds], Count(len(s.Rows), "claim is", "claims are"))
 	if decided := published[Holds] + published[Fails]; decided > 0 {
-		s.Caption += fmt.Sprintf(", and %d of %d by the published numbers, where these decide", published[Holds], decided)
+		s.Caption += fmt.Sprintf("; the published numbers decide %d claims, and %d of these are true", decided, published[Holds])
 	}
 	s.Caption += ". A verdict counts rows, series, cells or runs."
 	if traces {

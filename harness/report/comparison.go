@@ -141,8 +141,8 @@ func (r *Results) compare() []Comparison {
 // d is half a unit of the last published digit, and a published spread of 0.00 counts as d. Other
 // metrics have no sampling error, and times have no tolerance unless the experiment declares one.
 //
-// A number is unstable if it is within the tolerance only because our own seeds scatter, and 2 o
-// exceeds the tolerance for o = 0.
+// Let T0 be T for o = 0. A number is unstable if the difference is within T but not within T0, and
+// 2 o > T0: it is within only because our own seeds scatter.
 func (x *Comparison) judge(d float64) {
 	x.Tolerance, x.Outcome = math.NaN(), NotJudged
 	switch state := x.Runs.state(); {

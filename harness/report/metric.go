@@ -145,7 +145,7 @@ func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
 		if name == "" || slices.Contains(known, rest) || slices.Contains(recorded(), name) || slices.Contains(recorded(), "last."+name) {
 			return
 		}
-		note := fmt.Sprintf("%s of %s shows %q, which is a metric of neither the program nor any record", where, s.Name, name)
+		note := fmt.Sprintf("%s of %s shows %q, but neither the program nor any record has such a metric", where, s.Name, name)
 		if meant := suggest.Name(rest, known); meant != "" {
 			note += fmt.Sprintf("; did you mean %q?", prefix+meant)
 		}

@@ -55,8 +55,8 @@ func (c *CellRuns) ownTimes() []Run {
 
 // idle reports whether a run had a machine to itself. It did not if other runs shared the machine,
 // if the run moved between machines, or if it got less than half of the processor time of its
-// threads. The last rule does not apply to runs that share a process, whose processor time is
-// counted together.
+// threads. The last rule does not apply to runs of several jobs in one process, whose processor
+// time is counted together.
 func idle(p store.Provenance) bool {
 	var most float64
 	for _, s := range p.Sessions {

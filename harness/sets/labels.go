@@ -56,7 +56,7 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 		if hard && len(given) == n && len(of) == n {
 			for i, class := range of {
 				if class != given[i] {
-					return fmt.Errorf("its arrays %s and of give image %d the classes %v and %v", name, i, class, given[i])
+					return fmt.Errorf("its arrays %q and \"of\" give image %d the classes %v and %v\nhint: correct one of them, or remove \"of\"", name, i, class, given[i])
 				}
 			}
 		}
@@ -109,7 +109,11 @@ func (f setFile) readLoss(d *method.Distilled, told string) error {
 		loss = allowed[0]
 	}
 	if allowed != nil && !slices.Contains(allowed, loss) {
-		return fmt.Errorf("its labels are of the kind %q, which does not suit the loss %q\nhint: next to path, write loss = \"%s\", or another label_kind", d.Kind, loss, strings.Join(allowed, `" or "`))
+		why := fmt.Sprintf("does not suit the loss %q", loss)
+		if loss == "" {
+			why = "needs a loss"
+		}
+		return fmt.Errorf("its labels are of the kind %q, which %s\nhint: next to path, write loss = \"%s\", or another label_kind", d.Kind, why, strings.Join(allowed, `" or "`))
 	}
 	d.Loss = loss
 	return nil

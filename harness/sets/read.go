@@ -163,11 +163,12 @@ func (f *File) named(key, setting string, alone bool, usual ...string) (string, 
 	if setting == "" && alone && len(f.names) == 1 {
 		setting = f.names[0]
 	}
+	missing := key
 	if alone && setting != "" && !f.Has(setting) {
-		key, setting = setting, ""
+		missing, setting = setting, ""
 	}
 	if setting == "" {
-		return "", fmt.Errorf("it has no array %s, only %s\nhint: next to path, write %[1]s = \"NAME\", or labels_path if another file has the labels; torch.stack makes one tensor of a list", key, Listed(f.names))
+		return "", fmt.Errorf("it has no array %s, only %s\nhint: next to path, write %s = \"NAME\", or labels_path if another file has the labels; torch.stack makes one tensor of a list", missing, Listed(f.names), key)
 	}
 	return setting, nil
 }
