@@ -36,7 +36,7 @@ func newRun(p method.Problem, m *DM) (*run, error) {
 	if r.of, err = p.Data.Members(); err != nil {
 		return nil, err
 	}
-	if r.strategy, err = augment.New(m.Augment, p.Data.Characters); err != nil {
+	if r.strategy, err = augment.Matching(m.Augment, p.Data.Characters); err != nil {
 		return nil, fmt.Errorf("augment %w", err)
 	}
 	whole, err := m.Shape(p.Model).Net(train.H, train.W, train.C, len(p.Data.Classes))

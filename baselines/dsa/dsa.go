@@ -66,7 +66,7 @@ func (m *DSA) CheckSizes(z method.Sizes) error { return m.CheckSizesOf("dsa", z)
 
 // Distill implements method.Method.
 func (m *DSA) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
-	strategy, err := augment.New(m.Augment, p.Data.Characters)
+	strategy, err := augment.Matching(m.Augment, p.Data.Characters)
 	if err != nil {
 		return nil, fmt.Errorf("dsa: augment %w", err)
 	}

@@ -69,7 +69,7 @@ func (f *File) Info() method.Info {
 	}
 }
 
-// softKinds are the kinds of labels that trained networks use as they are. From gains and values they
+// softKinds are the kinds of labels whose values trained networks use. From gains and values they
 // take only the class: the sign or the largest.
 var softKinds = []method.LabelKind{method.Soft, method.Logits, method.Target}
 

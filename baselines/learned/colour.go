@@ -15,7 +15,7 @@ type coloured struct {
 
 func newColoured(p method.Problem, images *optim.Variable[float32], begin *method.Distilled) (coloured, error) {
 	v := coloured{images, begin, nil}
-	members, err := method.Members(p)
+	members, err := p.Data.Members()
 	if err != nil {
 		return v, err
 	}

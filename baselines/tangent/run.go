@@ -69,7 +69,7 @@ type matcher[F tensor.Float] struct {
 
 	s, v  []F // gradient of the loss with respect to the weights, and dG/ds
 	x, dx []F // augmented images, and their gradient
-	b     []F // the dual variables b, if they are held
+	b     []F // the dual variables, if they are held
 }
 
 func newMatcher[F tensor.Float](net *nn.Net[F], h, w, c int) *matcher[F] {

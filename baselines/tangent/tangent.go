@@ -10,20 +10,20 @@
 //
 //	P(theta) = sum_i L(z_i + <g_i, theta>, y_i) + (lambda/2) |theta|^2,
 //
-// is convex. The published choice of dual variables, here at theta = 0, is b_i = y_i - softmax(z_i). Its
+// is convex. The published choice of dual variables, here at theta = 0, is beta_i = y_i - softmax(z_i). Its
 // model is V/lambda, where
 //
-//	V = sum_i <b_i, g_i> = minus the gradient at w_a of the cross-entropy summed over S,
+//	V = sum_i <beta_i, g_i> = minus the gradient at w_a of the cross-entropy summed over S,
 //
 // which takes one backward pass. Theorem 3.2 bounds the distance of D from the minimiser theta_S:
 //
 //	|D - theta_S|^2 <= |D - V/lambda|^2 + (2/lambda) sum_i KL(softmax(z_i) | softmax(z_i + <g_i, D>))
 //
-// The KL terms (of Fenchel and Young) vanish if b is taken at theta = D instead. The method leaves them
+// The KL terms (of Fenchel and Young) vanish if beta is taken at theta = D instead. The method leaves them
 // out and lowers only the first term, relative to |D|^2 and at the best lambda. With
-// a = 1/lambda = <V,D>/|V|^2 it is
+// c = 1/lambda = <V,D>/|V|^2 it is
 //
-//	G = |D - a V|^2 / |D|^2 = 1 - cos^2(V, D)
+//	G = |D - c V|^2 / |D|^2 = 1 - cos^2(V, D)
 //
 // Since lambda must be positive, G is 1 without gradient if <V,D> is not positive. Biases, gains and
 // shifts are ignored.
@@ -38,9 +38,9 @@
 //
 // # The gradient
 //
-// With dG/dV_l = -(2 <V,D>/(|V|^2 |D|^2)) (D_l - a V_l)/|D_l|^2, the gradient of the images is one
-// tangent of the loss's gradient along dG/dV (nn's Pass.Tangent). It goes through b, as the paper
-// differentiates through alpha. With detached = true, b is held and only the outputs have a tangent.
+// With dG/dV_l = -(2 <V,D>/(|V|^2 |D|^2)) (D_l - c V_l)/|D_l|^2, the gradient of the images is one
+// tangent of the loss's gradient along dG/dV (nn's Pass.Tangent). It goes through beta, as the paper
+// differentiates through alpha. With detached = true, beta is held and only the outputs have a tangent.
 //
 // # Gradient matching is the case of one step
 //
@@ -84,7 +84,7 @@ type Tangent struct {
 	Start        string  `toml:"start" enum:"noise,real"`           // initial images: noise, or training images
 	Rate         float64 `toml:"rate" min:"0"`                      // learning rate of the images
 	Schedule     string  `toml:"schedule" enum:",cosine"`           // the rate is constant, or falls to zero like a cosine
-	Detached     bool    `toml:"detached"`                          // the gradient does not go through b
+	Detached     bool    `toml:"detached"`                          // the gradient does not go through the dual variables
 
 	// Augment is a strategy of augment.New, or "" for none. It changes the real images
 	// in the networks' training, and all of S in the same way in every update. "dsa" and

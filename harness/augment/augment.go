@@ -97,8 +97,9 @@ var dcOperations = []operation{
 }
 
 // frepoOperations are the operations with which "Dataset Distillation using Neural Feature
-// Regression" trains networks on its sets. They fill with the edge of the image. The colour
-// operation is like DSA's, with saturation and contrast factors that are log-uniform.
+// Regression" trains networks on its sets. Zoom, rotation and shift fill with the edge of the image;
+// cutout sets zero. The colour operation is like DSA's, with half its range of brightness, and with
+// saturation and contrast factors that are log-uniform.
 var frepoOperations = []operation{
 	flips,
 	{"color", func(r *rng.Rand, h, w int) Draw {
@@ -137,8 +138,8 @@ var frepoOperations = []operation{
 //	dc      shifts of -4 to 3 pixels, each side scaled by .8 to 1.2, rotations of
 //	        up to 45 degrees: for digits, only in training
 //	frepo   flip (not for characters; in scoring, not for grey images), color, zoom,
-//	        rotation, shift and a cutout of a quarter of a side, filled with the edge
-//	        of the image
+//	        rotation and shift, filled with the edge of the image, and a cutout of a
+//	        quarter of a side
 //	...     operations joined by _, such as color_crop_cutout_scale_rotate
 func New(name string, characters bool) (Strategy, error) {
 	switch name {
@@ -157,7 +158,7 @@ func New(name string, characters bool) (Strategy, error) {
 		same := func(o operation) bool { return o.name == part }
 		i := slices.IndexFunc(dsaOperations, same)
 		if i < 0 {
-			return s, fmt.Errorf("has no operation %q: use dsa, dc or frepo, or join color, crop, cutout, flip, scale and rotate by _", part)
+			return s, fmt.Errorf("has no operation %q: use dsa or frepo (or dc, only for training), or join color, crop, cutout, flip, scale and rotate by _", part)
 		}
 		if slices.ContainsFunc(s.ops, same) {
 			return s, fmt.Errorf("names the operation %s twice", part)

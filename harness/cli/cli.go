@@ -281,7 +281,11 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 			return r.State(there, f.retry, f.force || f.eval != "") == engine.Missing
 		}
 	}
-	plan, err := lookup.Make(ctx, experiment.Runs(wanted.Specs), wanted.Only)
+	specs := wanted.Specs
+	if f.eval == "" { // a file is not scored by the protocol of the experiment that supplies times
+		specs = experiment.Runs(specs)
+	}
+	plan, err := lookup.Make(ctx, specs, wanted.Only)
 	if err != nil {
 		return nil, dataError(err)
 	}

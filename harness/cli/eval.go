@@ -94,7 +94,7 @@ func (f *flags) evaluations(p *engine.Plan) (all []evaluation, err error) {
 		all = append(all, evaluation{r.Instead(filepath.Base(f.eval), m, ipc), r})
 	}
 	if len(all) == 0 {
-		return nil, usageError(fmt.Errorf("-eval %s: no cell is selected\nhint: choose the cell whose protocol scores the set by -exp and -only", f.eval))
+		return nil, usageError(fmt.Errorf("-eval %s: no cell is selected\nhint: use -exp and -only to choose a cell, whose protocol then scores the set", f.eval))
 	}
 	return all, nil
 }

@@ -131,7 +131,7 @@ func typeset(ctx context.Context, out io.Writer) error {
 	}
 	fmt.Fprintln(out, "paper: "+filepath.ToSlash(pdf))
 	if high := tooHigh.FindString(log); high != "" {
-		return fmt.Errorf("%s does not fit on its pages; LaTeX says: %s", filepath.ToSlash(pdf), high)
+		return fmt.Errorf("%s does not fit on its pages: %s\nhint: shorten what LaTeX names there", filepath.ToSlash(pdf), high)
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func latexPass(ctx context.Context, tex, dir string) (log string, err error) {
 		return string(said), nil
 	}
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("LaTeX did not finish: %w", context.Cause(ctx))
+		return "", fmt.Errorf("LaTeX did not finish: %w\nhint: pdflatex in the folder paper shows where it stops", context.Cause(ctx))
 	}
 	return "", fmt.Errorf("LaTeX could not typeset %s: %w\n%s", filepath.ToSlash(paperSource), err, latexErrors(string(said)))
 }

@@ -67,17 +67,15 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	}
 	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out, f.folder("tables", made), f.folder("figures", made), cmp.Or(made.Page, "none"))
 	var undefined []string
+	var noPaper error // reported after the checks
 	if f.paper {
-		var err error
-		if undefined, err = f.writePaper(ctx, out, r.Store); err != nil {
-			return err
-		}
+		undefined, noPaper = f.writePaper(ctx, out, r.Store)
 	}
 	var failed error
 	if f.check {
 		failed = runChecks(out, made, width, undefined)
 	}
-	leftOut := errors.Join(made.LeftOut...)
+	leftOut := errors.Join(append(made.LeftOut, noPaper)...)
 	if c := new(coded); errors.As(failed, c) {
 		return coded{cmp.Or(leftOut, c.error), c.code}
 	}
@@ -135,8 +133,8 @@ func otherCode(runs []*engine.Run) string {
 }
 
 // runChecks shows which claims hold and which published numbers are reproduced. It fails if there
-// is nothing to judge, or if a claim fails or a number is worse than published without a stated
-// reason.
+// is nothing to judge, if a claim fails or a number is worse than published without a stated
+// reason, or if the paper uses an undefined name.
 func runChecks(out io.Writer, made *report.Report, width int, undefined []string) error {
 	judged, open := 0, 0
 	var failed, explained, unexplained, stale []string

@@ -44,7 +44,7 @@ func (s *source) Open(ctx context.Context, d experiment.Data) (*engine.Dataset, 
 		return nil, err
 	}
 	if !d.Own() && !set.Verified {
-		s.warn("%s: these images are unchecked, because there is no checksum for this choice of classes", set.Name)
+		s.warn("note: %s: these images are unchecked, because there is no checksum for this choice of classes; make sure that the files are the published ones", set.Name)
 	}
 	for _, note := range set.Notes {
 		s.warn("note: %s", note)

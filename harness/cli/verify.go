@@ -26,7 +26,7 @@ import (
 )
 
 // verifyRecords computes recorded runs again in another folder, with the same lines in their
-// traces, and compares them: sets by digest, pictures by pixel, other files byte for byte. It also
+// traces, and compares them: sets by digest, pictures by pixel, results and traces byte for byte. It also
 // checks the files of all records against their checksums.
 func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan, s *store.Store, board *progress.Board) error {
 	var done []*engine.Run
@@ -72,7 +72,7 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 	}
 	fmt.Fprintf(out, "%d of %s verified\n", all-differ, report.Count(all, "record", "records"))
 	if differ > 0 {
-		return coded{errors.New("records differ or are damaged, as the lines above say\nhint: -force replaces them"), exitCheck}
+		return coded{errors.New("some records differ, are damaged or could not be computed again, as the lines above say\nhint: -force replaces records that differ or are damaged"), exitCheck}
 	}
 	return nil
 }

@@ -39,7 +39,7 @@
 // # Solved labels
 //
 // For fixed features A [n, M] and any coefficients C, some labels make C'A the exact
-// minimiser on the set. For the projection, C = (A A')^-1 A Theta', the bound is tight. See
+// minimiser on the set (for the hinge loss, not always). For the projection, C = (A A')^-1 A Theta', the bound is tight. See
 // Project, Fit and Nearest. Least returns the model in the span with the least real loss.
 //
 // Results have the same bits on every machine and for every number of threads. Sums over

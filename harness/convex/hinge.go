@@ -17,7 +17,7 @@ type single struct {
 
 // closeGap is the smallest tolerance for which the interior-point method is tried first, to
 // reproduce existing records. interiorProducts limits it, because it converges slowly if classes
-// overlap: CIFAR-10 needed 300 products, and MNIST 1,000.
+// overlap. The records need 300 products (CIFAR-10) to 1,000 (MNIST).
 const closeGap = 1e-3
 
 var interiorProducts = 2000 // tests change it

@@ -114,7 +114,7 @@ func (s kernelProblem) unsolved(f Solution, search *search) error {
 		}
 	}
 	if s.Labels.Form == Gain && most > 1e8 {
-		return fmt.Errorf("%w; float64 is not precise enough for gains y this large (y^2 k / lambda is %.1g) on similar images", search.failed(f), most)
+		return fmt.Errorf("%w; float64 is not precise enough for gains y this large (y^2 k / lambda is %.1g) on similar images\nhint: raise lambda, or use smaller gains", search.failed(f), most)
 	}
 	return search.failed(f)
 }

@@ -183,7 +183,7 @@ func dot64(x, y []float64) float64 {
 	return (s[0] + s[1]) + (s[2] + s[3])
 }
 
-// multiply returns K X for a square K and X [n, K].
+// multiply returns K X for K [n, n] and X [n, m].
 func multiply(k, x tensor.Mat[float64]) tensor.Mat[float64] {
 	out := tensor.NewMat[float64](k.Rows, x.Cols)
 	cols := make([][]float64, x.Cols)

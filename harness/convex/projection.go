@@ -7,7 +7,7 @@ import (
 )
 
 // Nearest is the model Theta_S = C'A in the span of a set's features that is nearest to
-// Theta_O. Row k of Theta_S is the weight vector of output k. Solved labels make Theta_S the
+// Theta_O by the measure of Project, Fit or Least. Row k of Theta_S is the weight vector of output k. Solved labels make Theta_S the
 // minimiser on the set.
 type Nearest struct {
 	C        tensor.Mat[float64] // [n, K]

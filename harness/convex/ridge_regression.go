@@ -33,7 +33,7 @@ type Regression struct {
 
 // Fit returns the model for labels y [n, K] on the set of a view, whose real images have the
 // labels real. It pulls back the gradient of the loss, and sets a non-empty dy to the gradient
-// with respect to y. It fails with ErrSingular if K + s I is not positive definite.
+// with respect to y. Without a destination for the gradient in the view, dy stays as it is. It fails with ErrSingular if K + s I is not positive definite.
 func (r Ridge) Fit(view View, y tensor.Mat[float64], real Labels, dy tensor.Mat[float64]) (Regression, error) {
 	return view.regress(r, y, real, dy)
 }

@@ -28,8 +28,8 @@ type Problem struct {
 	// the matrix is computed from Features.
 	Large func(context.Context) (tensor.Mat[float32], error)
 
-	// Exact, if given, returns A A' in float64. At most MaxExact images are solved with it:
-	// rounded to float32, the matrix of similar images is not positive semidefinite.
+	// Exact, if given, returns A A' in float64. At most MaxExact images are solved with it, and
+	// maxAgain after another solver failed: rounded to float32, the matrix of similar images is not positive semidefinite.
 	Exact func() tensor.Mat[float64]
 
 	// Lower returns the lower half of A A' in float32. The softmax loss needs it if there
@@ -84,13 +84,14 @@ const (
 
 // Solve minimises until the relative gap is at most tol. It picks one of these methods:
 //
-//	kernelProblem    if Gram is given or there are few images: Newton's method in float64,
-//	                 or an interior-point method for the hinge loss
+//	kernelProblem    if Gram is given or there are few images (softmax loss: only with
+//	                 Exact): Newton's method in float64, or an interior-point method for the hinge loss
 //	storedSoftmax    softmax loss: block-wise dual coordinate ascent on stored features
 //	softmaxNewton    softmax loss with few features, fewer than images
 //	triangleSoftmax  softmax loss without features: dual coordinate ascent on half a Gram
 //	                 matrix
-//	primalNewton     logistic or hinge loss with fewer features than images
+//	primalNewton     logistic loss with fewer features than images, hinge loss with
+//	                 far fewer
 //	dual             logistic or hinge loss on a large Gram matrix: dual coordinate ascent,
 //	                 or the method of multipliers for the hinge loss
 //	conjugateGradients
@@ -166,7 +167,7 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 // images have different labels.
 func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
 	var gram tensor.Mat[float64]
-	if p.Features.Rows > 0 {
+	if p.Features.Rows > 0 || p.Exact != nil {
 		gram = p.exact()
 	} else {
 		k, err := p.Large(ctx)
@@ -230,9 +231,9 @@ func CheckSize(loss Loss, images, dim int) error {
 	if images <= limit {
 		return nil
 	}
-	hint := "use fewer classes, or the softmax loss, which has no limit for three or more classes"
+	hint := "use fewer images; for three or more classes, the softmax loss has no limit"
 	if dim == 0 {
-		hint = "use fewer classes, or networks of finite width"
+		hint = "use fewer images, or networks of finite width"
 	}
 	return fmt.Errorf("the %s loss on %d training images needs their Gram matrix, for which the limit is %d images\nhint: %s", loss, images, limit, hint)
 }

@@ -9,7 +9,7 @@ import (
 // storedSoftmax solves the softmax loss on a large set from stored features, without a Gram
 // matrix: see blockAscent. It computes a block's outputs from the features and then updates
 // Theta, so a visit reads the block's features twice. Apart from the features it takes
-// 4*256 n + 24 n K + 20 K M bytes.
+// 4*256 n + 24 n K + 24 K M bytes.
 type storedSoftmax struct {
 	Features tensor.Mat[float32] // [n, M]
 	Labels   []int               // classes, from 0

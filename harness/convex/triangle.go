@@ -19,7 +19,7 @@ const triangleBlock = 64
 
 // triangleSoftmax solves the softmax loss on a large set from half its Gram matrix: see
 // blockAscent. Every block updates the outputs of all images, so a pass reads the matrix twice.
-// Apart from the matrix it takes 4*64 n + 36 n K bytes.
+// Apart from the matrix it takes 4*64 n + 44 n K bytes.
 type triangleSoftmax struct {
 	Gram    Triangle
 	Labels  []int // classes, from 0

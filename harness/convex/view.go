@@ -92,7 +92,7 @@ func (f Features) Pull(u tensor.Mat[float64], r Residual, v *tensor.Mat[float64]
 	}
 }
 
-// Cross implements View.
+// Cross implements View. It computes in float32.
 func (f Features) Cross() tensor.Mat[float32] {
 	cross := tensor.NewMat[float32](f.A.Rows, f.Real.Rows)
 	tensor.Mul(cross, f.A, f.Real, tensor.NT, false)

@@ -6,8 +6,8 @@ import (
 )
 
 // apart compares the test images with the training images. It returns an error if every test
-// image is also a training image, unless the test set was split off the training set. Fewer
-// twins only give a note.
+// image is also a training image, unless the test set was split off the training set. If only some
+// are, the set gets a note.
 func (s *Set) apart() error {
 	dim, seen := s.Dim(), map[[sha256.Size]byte]bool{}
 	for i := range s.Train.Len() {

@@ -98,7 +98,7 @@ func (c Config) CheckValues() error {
 	var errs []error
 	bad := func(key, why, hint string) { errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint}) }
 	if !(c.TestFraction >= 0 && c.TestFraction < 1) {
-		bad("test_fraction", fmt.Sprintf("must be between 0 and 1, not %v", c.TestFraction), "it is the part of each class that is set aside for testing")
+		bad("test_fraction", fmt.Sprintf("must be positive and below 1, not %v", c.TestFraction), "it is the part of each class that is set aside for testing")
 	}
 	if c.Channels != 0 && c.Channels != 1 && c.Channels != 3 {
 		bad("channels", fmt.Sprintf("must be 1 or 3, not %d", c.Channels), "write 1 for grey, 3 for colour, or leave it out")

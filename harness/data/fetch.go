@@ -38,7 +38,7 @@ func (o *Options) fetcher() *fetcher {
 // checksum is verified, so several processes may download it at the same time.
 func (f *fetcher) get(ctx context.Context, d download, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return hint(err, "downloads go to the cache directory; set XDG_CACHE_HOME to choose another, or name a folder with the files by -data DIR")
+		return hint(err, "downloads go to the cache directory, which must be writable; or name a folder with the files by -data DIR")
 	}
 	sweep(dir, d.name)
 	failed := fmt.Errorf("%w: %s", ErrFetch, d.name)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Options control where published data is searched. The zero value searches $DGKIP_DATA and the
+// Options control where published data is searched for. The zero value searches $DGKIP_DATA and the
 // user's cache directory, and downloads missing files.
 type Options struct {
 	Dir      string // searched first

@@ -83,7 +83,8 @@ func (s *source) missing(err error, o *Options) error {
 		searched = append(searched, fmt.Sprintf("%s (%s%s)", p.dir, p.origin, absent))
 	}
 	if len(searched) > 0 {
-		err = hint(err, "searched %s, and the folder %s in each", strings.Join(searched, ", "), s.folders[0])
+		inside := slices.DeleteFunc(slices.Clone(s.folders), func(name string) bool { return name == "" })
+		err = hint(err, "searched %s, and in each the folders %s", strings.Join(searched, ", "), strings.Join(inside, ", "))
 	}
 	return s.list(err)
 }

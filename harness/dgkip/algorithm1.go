@@ -34,7 +34,7 @@ func (l Learning) algorithm1(ctx context.Context, p method.Problem, name string,
 	return r.distill(ctx, observe)
 }
 
-// eval computes Steps 3 and 4 for the current S. It returns the gap, stores its gradient with
+// eval computes Step 3, and the gradient for Step 4. It returns the gap, stores its gradient with
 // respect to q in dq, and pulls the gradient with respect to X back through the view.
 func (g *gap) eval(_ context.Context, view convex.View, q, dq tensor.Mat[float64]) (float64, error) {
 	g.labels.Values = g.learned.labels(g.labels.Loss, view, q)

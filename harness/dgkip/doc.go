@@ -14,7 +14,7 @@
 // AdaBelief moves images and labels. The gap starts up to a million times above its final value,
 // with gradients to match. AdaBelief divides steps by a running average of past gradients, so
 // steps stay small until the first gradients are forgotten: after 28,000 updates with a beta2 of
-// 0.999, and after 280 with 0.9. Lowering the logarithm of the gap ("log-gap") has the same
+// 0.999, and after some 260 with 0.9. Lowering the logarithm of the gap ("log-gap") has the same
 // effect: its gradient is the gradient of G divided by G, and its minima are the same.
 //
 // A set carries over to another loss if all its images have the same margin, because the dual
@@ -31,23 +31,23 @@
 // With several classes, labels are targets p, and alpha is their difference from the
 // probabilities that Theta_O gives the image. The method learns alpha itself (labels = "dual").
 // The Fenchel-Young terms then vanish, and G = (lambda_S/2) |Theta_O - Theta(alpha)|^2. Targets
-// learned from the hard classes (labels = "target") start hundreds of units away from the
+// learned from the hard classes (labels = "target") start a hundred units or more away from the
 // targets of a good set, and labels do not move that far.
 //
 // # Solved labels
 //
 // dgkip-ls solves for the labels. With A = phi(X_S), the projection of Theta_O onto the span of
-// A's rows is Theta_S = A'C, C = (A A')^-1 A Theta_O. For every loss there are labels that make
-// Theta_S the exact minimiser on S; for the logistic loss softplus(f) - p f they are
+// A's rows is Theta_S = C'A, C = (A A')^-1 A Theta_O'. Some labels make Theta_S the exact
+// minimiser on S (for the hinge loss, unless a dual variable is clipped); for the logistic loss softplus(f) - p f they are
 // p = sigma(f) + lambda_S c. Theorem 3.2 then holds with equality, and what remains is a smooth
 // problem in the images alone:
 //
 //	minimise |r|^2,  r = Theta_O - Theta_S,    d|r|^2/dphi_i = -2 c_i r
 //
 // That is match = "weights". With match = "outputs", C minimises the difference of outputs on the
-// real images instead, (1/n) |f_O - Phi_O A'C|^2. This is the better aim if S is so small that
+// real images instead, (1/n) |f_O - Phi_O A' C|^2. This is the better aim if S is so small that
 // the weights must stay far apart. With match = "loss", C minimises the loss of Theta_S on the real
-// images, (1/n) P_O(A'C) (convex.Least). Both look at all real images in every update, or at a new
+// images, (1/n) P_O(C'A) (convex.Least). Both look at all real images in every update, or at a new
 // batch.
 //
 // Labels may be solved by another criterion than the images. With refit_labels = "loss", images
@@ -59,8 +59,9 @@
 // Images can adapt to the one draw of networks that they are learned in. Two settings avoid that.
 // In the exact kernel of infinitely wide networks (package nngp) nothing is drawn. A method needs only
 // K = A A' and F = A Theta_O', which every convex.View provides. With draws = R, each update
-// uses the next of R draws, each with its own Theta_O, and labels are solved for their mean. The
-// real images are not needed again, unless match says so; then the features of every draw are kept.
+// uses the next of R draws, each with its own Theta_O, and labels are solved for the mean of all
+// draws. The real images are needed again only if match or refit_labels is "loss"; then the features
+// of every draw are kept.
 //
 // With travel = true the set also stores portable labels: the outputs of its own model, to which
 // networks of any draw can be fitted.

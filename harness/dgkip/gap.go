@@ -19,7 +19,7 @@ type Learning struct {
 	LabelRate float64 `toml:"label_rate" min:"0"`                          // of AdaBelief on the labels
 
 	// LabelStart is the initial size of scaled gains, which have the sign of the class, and of
-	// dual variables, which start from LabelStart times the class less the average over classes.
+	// dual variables, which start from LabelStart (e - 1/K) for the class e, one-hot, of K classes.
 	// At 0, the first update decides the class of an image.
 	LabelStart float64 `toml:"label_start,omitzero" min:"0"`
 	Alpha      string  `toml:"alpha" enum:"through,detached"` // whether gradients pass through alpha
@@ -139,8 +139,8 @@ func (l Learning) targets(outputs int) bool {
 }
 
 // first returns the initial label parameters q: zero for targets, -1 and +1 for gains,
-// -LabelStart and +LabelStart for scaled gains, and LabelStart times the class less the average over
-// classes for dual variables.
+// -LabelStart and +LabelStart for scaled gains, and LabelStart (e - 1/K) for dual variables, where e is
+// the one-hot class.
 func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
 	if l.Labels == "dual" {
 		q, classes := hardTargets(of, outputs), float64(max(2, outputs))
@@ -180,11 +180,11 @@ func hardTargets(of []int, outputs int) tensor.Mat[float64] {
 //
 //	target   the hard targets + lambda_S |Theta_O| q
 //	scaled   gains lambda_S |Theta_O| q
-//	gain     gains q, as published; also for labels = "fixed"
+//	gain     gains q, as published; also for labels = "fixed" with one output; with several, those are the hard targets
 //	dual     Theta_O's probabilities + lambda_S |Theta_O| q / sqrt(n)
 //
 // With hard targets, alpha starts near one for every image that Theta_O is unsure of. That is a
-// hundred units, and labels do not move so far. Instead the image has to move until Theta_O is sure
+// hundred units or more, and labels do not move so far. Instead the image has to move until Theta_O is sure
 // of it, and in a large set some images never do. Dual variables start near zero, and targets follow the
 // probabilities as images move. The factor 1/sqrt(n) lets |Theta(alpha)| start near |Theta_O| for any
 // number of images.

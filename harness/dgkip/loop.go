@@ -197,7 +197,7 @@ func (r *run) settle() error {
 
 func (r *run) metrics() map[string]float64 {
 	if r.settle() != nil {
-		return nil // set returns the reason at the end
+		return nil // distill returns the reason at the end
 	}
 	line := map[string]float64{}
 	r.obj.describe(line)

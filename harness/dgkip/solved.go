@@ -21,7 +21,7 @@ type Solved struct {
 	Loss  string `toml:"loss" enum:"auto,logistic,hinge,squared,softmax"` // auto: logistic for two classes, softmax for more
 	Match Match  `toml:"match" enum:"weights,outputs,loss"`               // what an update lowers
 
-	// RefitLabels is what the labels are solved for after the last update; "" means what match says.
+	// RefitLabels is what the labels are solved for after the last update; "" means the same as match.
 	RefitLabels Match `toml:"refit_labels,omitzero" enum:",weights,outputs,loss"`
 
 	// Batch is the number of real images in an update that looks at them, drawn anew every time;
@@ -68,7 +68,7 @@ func (m *Solved) Check() error {
 	case m.RefitLabels == m.Match:
 		return &method.BadSetting{Key: "refit_labels", Why: fmt.Sprintf("is %q, the same as match", m.Match), Hint: "leave refit_labels out"}
 	case m.Batch > 0 && m.Match == matchWeights:
-		return &method.BadSetting{Key: "batch", Why: "chooses real images, which match = \"weights\" does not use"}
+		return &method.BadSetting{Key: "batch", Why: "chooses real images, which match = \"weights\" does not use", Hint: "leave batch out, or use match = \"outputs\" or \"loss\""}
 	}
 	return m.check()
 }
@@ -95,8 +95,14 @@ func (m *Solved) loss(classes int) convex.Loss {
 
 // CheckSizes implements method.SizesChecker.
 func (m *Solved) CheckSizes(s method.Sizes) error {
-	if n, real := s.IPC*s.Classes, m.batch(s.Train); m.Match == matchOutputs && s.Train > 0 && n >= real {
-		return &method.BadSetting{Key: "match", Why: fmt.Sprintf("is \"outputs\", which any set of ipc %d fits exactly on %d real images", s.IPC, real), Hint: "lower ipc, or use more real images in an update"}
+	for _, x := range []struct {
+		key   string
+		match Match
+		real  int
+	}{{"match", m.Match, m.batch(s.Train)}, {"refit_labels", m.RefitLabels, s.Train}} {
+		if x.match == matchOutputs && s.Train > 0 && s.IPC*s.Classes >= x.real {
+			return &method.BadSetting{Key: x.key, Why: fmt.Sprintf("is \"outputs\", which any set of ipc %d fits exactly on %d real images", s.IPC, x.real), Hint: "lower ipc, or use more real images"}
+		}
 	}
 	return m.sizes("dgkip-ls", s, m.loss(s.Classes))
 }
@@ -238,7 +244,7 @@ func (o *solved) clip() {
 }
 
 // bound returns the bound at the solved model's dual variables, relative to |Theta_O|. For a projection
-// the Fenchel-Young terms vanish, and the bound equals the deviation.
+// the Fenchel-Young terms vanish, and the bound equals the deviation unless dual variables were clipped.
 func (o *solved) bound() float64 {
 	return convex.Bound(o.gap(), o.lambda) / o.norm
 }

@@ -67,7 +67,7 @@ type executor struct {
 }
 
 // Execute computes the runs of a plan that have no record. Failures of runs are only counted; the
-// error concerns the store or the context. When ctx ends, jobs save checkpoints. Another Execute
+// error concerns the store, the context or changed training images. When ctx ends, jobs save checkpoints. Another Execute
 // continues from them to the same bits.
 func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, error) {
 	o.Jobs = max(1, o.Jobs)
@@ -93,7 +93,7 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
 }
 
-// settled counts a run that need not be computed, according to a store. It returns false for others.
+// settled reports whether a run need not be computed, according to a store, and counts such a run.
 func (e *executor) settled(r *Run, s *store.Store) bool {
 	state := r.State(s, e.Retry, e.Force)
 	e.count(func(o *Outcome) {
@@ -270,7 +270,7 @@ func (e *executor) taken(j *Job) bool {
 	return e.locked[j.Key]
 }
 
-// settle removes the runs from a job that another process has computed or has seen fail.
+// settle removes from a job the runs that another process has computed or has seen fail.
 func (e *executor) settle(j *Job) {
 	j.Runs = slices.DeleteFunc(j.Runs, func(r *Run) bool {
 		over := e.settled(r, e.store)
@@ -292,11 +292,11 @@ func (e *executor) stop(err error) {
 	e.mu.Lock()
 	e.broken = cmp.Or(e.broken, err)
 	e.mu.Unlock()
-	e.cancel(errStorage)
+	e.cancel(errStopped)
 }
 
-// errStorage is the cause with which stop cancels the runs.
-var errStorage = errors.New("results cannot be written")
+// errStopped is the cause with which stop cancels the runs.
+var errStopped = errors.New("all runs are stopped")
 
 // group holds the values that jobs with the same seed, data and networks share.
 type group struct {

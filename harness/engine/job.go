@@ -192,8 +192,8 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("%v, at %s", e.value, e.at) }
 
-// guard runs a part of a job and turns a panic into an error. If the training images were changed,
-// it returns errChanged.
+// guard runs a part of a job and turns a panic into an error. If it fails and the training images were
+// changed, guard returns errChanged.
 func (w *work) guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -32,8 +32,8 @@ func bySet(there *store.Store, todo []*Run) map[string][]string {
 
 // ownColumns returns which columns of a trace the method wrote, or nil if that is unknown. If sets
 // were scored on the way, test_acc comes from the protocol, and a column named in a "last." metric
-// from the method. Another name in the metrics is ambiguous, because a method and a protocol may
-// both have such a value.
+// from the method. Any other column is ambiguous, because a method and a protocol may both have such a
+// value.
 func ownColumns(trace *store.Trace, r *store.Record) map[string]bool {
 	own := map[string]bool{}
 	for _, name := range trace.Columns[1:] {

@@ -7,8 +7,8 @@ import (
 	"dgkip/harness/store"
 )
 
-// warmUp is the number of untimed updates at the start of a session, in addition to the first.
-// During them, caches are cold and memory grows.
+// warmUp is the number of untimed updates at the start of a session. During
+// them, caches are cold and memory grows.
 const warmUp = 2
 
 // maxTimingRows limits the length of timing.csv.

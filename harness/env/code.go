@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -37,7 +36,7 @@ type tree struct {
 	mu     sync.Mutex
 	root   string
 	module string
-	built  time.Time // zero if the program was built just before it started
+	built  time.Time // zero for "go run" and "go test"
 	read   map[string]source
 }
 
@@ -55,12 +54,10 @@ var programTree = sync.OnceValue(func() *tree {
 	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
 		t.root = strings.TrimSuffix(filepath.ToSlash(filepath.Dir(file)), here)
 	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if _, stamp := stamped(info.Settings); stamp { // "go run" stamps nothing, but has just compiled the sources
-			program, _ := os.Executable()
-			if file, err := os.Stat(program); err == nil {
-				t.built = file.ModTime()
-			}
+	// "go run" and "go test" build in a folder go-build..., and have just compiled the sources.
+	if program, err := os.Executable(); err == nil && !strings.Contains(filepath.ToSlash(program), "/go-build") {
+		if file, err := os.Stat(program); err == nil {
+			t.built = file.ModTime()
 		}
 	}
 	return t

@@ -82,7 +82,8 @@ func (f *Features) Score(ctx context.Context, t method.Trial, observe func(metho
 func checkSet(t method.Trial) error {
 	d := t.Set
 	if d.H != t.Test.H || d.W != t.Test.W || d.C != t.Test.C || len(d.Classes) != len(t.Data.Classes) {
-		return errors.New("the distilled set and the test set differ in image size or number of classes")
+		return fmt.Errorf("the distilled set has images of %dx%dx%d and %d classes, the test set %dx%dx%d and %d\nhint: score the set on the dataset that it was distilled from",
+			d.H, d.W, d.C, len(d.Classes), t.Test.H, t.Test.W, t.Test.C, len(t.Data.Classes))
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ import (
 //	step_slot   the slot of images that every step uses
 //	image_slot  the slot of every image
 //	epochs      the number of passes over the steps; for information
-//	network     kind (0 fully connected, 1 convolutional), width, depth,
+//	network     kind (its Code in package nn, such as 0 for fc and 1 for conv), width, depth,
 //	            instance norm (0 or 1), padding of the first convolution
 //	init        0 for fixed initial weights, 1 for random ones
 //	init_seed   the seed of fixed weights: its upper and lower 32 bits

@@ -10,7 +10,7 @@ import (
 	"dgkip/harness/toml"
 )
 
-const dottedHint = "an axis with a dot sets the key after the dot, as in \"method.steps\""
+const dottedHint = "an axis with a dot sets the key after the dot, as in \"method.updates\""
 
 // keysOf returns the keys that axes may set in a section of withKeys. For "method", these are the
 // settings of all methods of the grid.

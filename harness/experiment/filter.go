@@ -101,9 +101,9 @@ func (f Filter) Selects(c *Cell, seed uint64) bool {
 	return slices.ContainsFunc(c.timing, func(x *Cell) bool { return f.Matches(x.Of(seed)) })
 }
 
-// Unmatched describes the values of the filter that match nothing on their axis, with suggestions. Of
-// values in brackets, one that matches is enough, unless another is close to a known name, or is no number
-// on an axis of numbers. Axes without known values are ignored.
+// Unmatched describes the values of the filter that match nothing on their axis, with suggestions. One
+// matching value in brackets is enough. Other values are still reported if they are close to a known name,
+// or are not numbers on an axis of numbers. Axes without known values are ignored.
 func (f Filter) Unmatched(values func(axis string) []string) []string {
 	var out []string
 	for _, t := range f.terms {

@@ -43,7 +43,7 @@ func (r *reader) checkSections() {
 // goodWith reports whether the changes of a [[set]] have the right form.
 func (r *reader) goodWith(n *toml.Node) bool {
 	if n.Table == nil {
-		r.d.Fault(n, "with must be a table, such as { method = { steps = 100 } }", "")
+		r.d.Fault(n, "with must be a table, such as { method = { updates = 100 } }", "")
 		return false
 	}
 	good := true

@@ -173,7 +173,7 @@ func (c checker) table(t *Table, n *toml.Node) {
 func (c checker) times(t *Table, n *toml.Node) {
 	switch {
 	case !t.Time && !t.Making:
-		c.Fault(n, "times needs time = true", "")
+		c.Fault(n, "times needs time = true or making = true", "")
 	case !validName.MatchString(t.Times) || t.Times == c.reader.doc.Name:
 		c.Fault(n, fmt.Sprintf("times is %q, which is not the name of another experiment", t.Times), "times = \"times\" names times.toml in this folder")
 	default:
@@ -330,7 +330,11 @@ func (c checker) from(p Published, n *toml.Node) []Published {
 		out = append(out, q)
 	}
 	if len(out) == 0 {
-		c.Fault(n, fmt.Sprintf("%s has no published numbers from %q", p.From, p.Of), "")
+		of := ""
+		if p.Of != "" {
+			of = fmt.Sprintf(" from %q", p.Of)
+		}
+		c.Fault(n, p.From+" has no published numbers"+of, "")
 	}
 	return out
 }

@@ -26,7 +26,10 @@ func (v *Values) FromNode(d *toml.Decoder, n *toml.Node) {
 	if n.Table != nil || len(list) == 0 {
 		hint := ""
 		if n.Table != nil {
-			hint = "write the name of an axis with a dot in quotes, as in \"method.steps\" = [10, 20]"
+			hint = "write the name of an axis with a dot in quotes, as in \"method.updates\" = [10, 20]"
+		}
+		if n.Table == nil {
+			hint = "write at least one value"
 		}
 		d.Fault(n, "this must be a value or a list of values", hint)
 		return

@@ -1,8 +1,8 @@
 // Package fmath computes elementary functions, and a float32 multiply-add that is rounded
 // once, with the same bits on every machine.
 //
-// Each function reduces its argument exactly, computes the rest as an unevaluated sum hi + lo
-// of two float64, and rounds that sum at the end. The reductions are e^x = 2^(n/32) e^r,
+// Exp, Log, Sin, Cos, Sigmoid and Softplus reduce their argument exactly, compute the rest as an
+// unevaluated sum hi + lo of two float64, and round that sum at the end. The reductions are e^x = 2^(n/32) e^r,
 // log x = k log 2 - log c + log(1+r), and sin and cos on |r| <= pi/4.
 //
 // Guarantee: results depend only on the bits of the argument. Every product in a sum is rounded

@@ -211,7 +211,7 @@ func (m Model) Shape() nn.Shape {
 }
 
 // CheckNetwork returns an error if a network of the model cannot be trained on images of these
-// sizes. A trained network pads its images; a feature map does not.
+// sizes. A trained network pads 28x28 images to 32x32; a feature map does not.
 func (m Model) CheckNetwork(s Sizes) error {
 	if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err != nil {
 		return fmt.Errorf("depth %d: %w", m.Depth, err)

@@ -116,7 +116,7 @@ func (d Descent) Run(ctx context.Context, p Problem, observe func(Step)) (*Disti
 }
 
 // advance observes the current set and then performs an update, unless the run is over. After an
-// error the state is unchanged, except for the parts in Keep.
+// error the variables and the number of updates are unchanged.
 func (r *descending) advance(ctx context.Context) (over bool, err error) {
 	if r.Eval != nil {
 		loss, err := r.Eval(ctx, r.at.Update, r.at.Update < r.Updates)

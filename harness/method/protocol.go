@@ -46,8 +46,8 @@ type Trial struct {
 type Scores struct {
 	// Metrics are single numbers. They include test_acc, a fraction in [0, 1].
 	Metrics map[string]float64
-	// Counts are integers, one for every repetition. They include test_errors, and
-	// test_images, the single number of test images.
+	// Counts are integers, one for every repetition. They include test_errors.
+	// test_images has one value, the number of test images.
 	Counts map[string][]int64
 	Notes  []string
 }

@@ -24,10 +24,10 @@ type Architecture struct {
 	// image can then be padded, and the algorithm can be chosen.
 	Convolves bool
 
-	// Limit is set for exact kernels, which draw no networks. It names the architecture
-	// whose limit of infinitely many, infinitely wide networks is the kernel, or is nearest
-	// to it. All fields but Name, Title and Code come from that architecture: its networks
-	// are trained on sets of the kernel, and drawn to score them.
+	// Limit is set for exact kernels, which draw no networks. It names the architecture that
+	// tends to the kernel, or to one near it, as networks grow wide and many. Only Name, Title
+	// and Code are the kernel's own; all other fields come from that architecture, whose
+	// networks are trained on sets of the kernel, and drawn to score them.
 	Limit string
 
 	// OnlyTrained reports whether networks of this kind have no random features.
@@ -72,7 +72,7 @@ type Shape struct {
 	// Only for trained networks with convolutions:
 	Norm     bool // with instance norm
 	Doubling bool // every block has twice the channels of the one before
-	FirstPad int  // padding of the first convolution; 0 for 3 on 28x28 images, else 1
+	FirstPad int  // padding of the first convolution; 0 means 3 for 28x28 images, and 1 for others
 }
 
 const (

@@ -74,7 +74,7 @@ type convStage[F tensor.Float] struct {
 	x, dy, xt   []F
 	conv, convT filter[F] // with the weights, and with their direction
 	haveV       bool
-	gainT       []F // nil if there is no norm
+	gainT       []F // nil without a norm or a direction of the parameters
 	act         []F // the activations, or the centred values before the norm
 	actT        []F // the tangent of act, if there is a norm
 	keepAct     []F

@@ -7,8 +7,8 @@ import (
 )
 
 // InitUniform draws weights and biases uniformly within 1/sqrt(fan-in), PyTorch's default.
-// Gains are one and shifts zero. Parameters are drawn in order, each from one word of the
-// stream.
+// Gains are one and shifts zero. Weights and biases are drawn in order, each from one word of
+// the stream.
 func (n *Net[F]) InitUniform(theta []F, stream *rng.Rand) {
 	if len(theta) != n.Params() {
 		panic("nn: Net.InitUniform: wrong number of parameters")

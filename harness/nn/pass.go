@@ -74,7 +74,7 @@ func (p *Pass[F]) Linear(b []F) {
 	if len(b) == 0 || len(b) != len(p.logits()) {
 		panic("nn: Pass.Linear: wrong number of weights")
 	}
-	p.linear, p.lossKnown = b, true
+	p.linear, p.lossKnown, p.reached = b, true, len(p.stages)
 }
 
 // lossGradient sets dz and dp. Either may be nil.

@@ -86,7 +86,8 @@ type grid struct {
 
 const lanes = tensor.PairLanes
 
-// pooled is the ratio of the vector code's sums to the covariances: twice 16.
+// pooled is the ratio of the vector code's sums to the covariances: 16 places of an average, times 2,
+// because tensor.PairRectify leaves out a factor 1/2.
 const pooled = 32
 
 // grids returns the layers of a network of a given depth.
@@ -210,7 +211,7 @@ type side struct {
 	root, inverse [][]float64 // for each layer
 }
 
-// pixels returns the pixels of width images from first on. Places beyond the last image repeat it.
+// pixels returns the pixels of width images from first on. Lanes beyond the last image repeat it.
 func (k Conv) pixels(v ConvImages, first, width int) side {
 	size := k.H * k.W * k.C
 	s := side{pixels: make([]float64, size*width)}
@@ -282,7 +283,7 @@ func (k Conv) Cross(ctx context.Context, v, w ConvImages, progress func(done flo
 	return out, k.values(ctx, out, v, w, false, progress)
 }
 
-// values sets out to the kernel. With upper, it computes only pairs with i <= j.
+// values sets out to the kernel. With upper, only pairs with i <= j are valid.
 func (k Conv) values(ctx context.Context, out tensor.Mat[float64], v, w ConvImages, upper bool, progress func(done float64)) error {
 	if err := k.Check(); err != nil {
 		return err

@@ -11,8 +11,12 @@ import (
 // the fraction done.
 type KernelWith func(ctx context.Context, set []float32, progress func(done float64)) (gram, cross tensor.Mat[float64], err error)
 
-// With returns the kernel with x, [n, Size]. All products are in float64.
+// With returns the kernel with x, [n, Size]. All products are in float64. Because this takes little time,
+// the kernel ignores progress, and reads ctx only at the end.
 func (k FC) With(_ context.Context, x []float32, _ func(done float64)) (KernelWith, error) {
+	if err := k.Check(); err != nil {
+		return nil, err
+	}
 	others := NewImages(x, k.Size)
 	return func(ctx context.Context, set []float32, _ func(done float64)) (gram, cross tensor.Mat[float64], err error) {
 		v := NewImages(set, k.Size)
@@ -20,7 +24,7 @@ func (k FC) With(_ context.Context, x []float32, _ func(done float64)) (KernelWi
 		tensor.Cross64(cross, v.X, others.X)
 		k.ofDots(cross, v, others)
 		return k.Gram(v), cross, ctx.Err()
-	}, k.Check()
+	}, nil
 }
 
 // With returns the kernel with x, [n, H, W, C].

@@ -35,7 +35,7 @@ func (v *Variable[F]) Step(share float64) {
 func (v *Variable[F]) Check() error {
 	for _, g := range v.Grad {
 		if square := F(g * g); square-square != 0 {
-			return fmt.Errorf("the gradient of the %s contains %v", v.name, g)
+			return fmt.Errorf("the gradient of the %s contains %v, whose square is not finite", v.name, g)
 		}
 	}
 	return nil

@@ -26,8 +26,8 @@ const shownLines = 12
 // Board shows runs on a writer. Its methods, and those of its lines, may be called concurrently.
 type Board struct {
 	mu      sync.Mutex
-	w       io.Writer // for messages
-	screen  io.Writer // for lines that are redrawn
+	w       io.Writer // for text
+	screen  io.Writer // for control sequences
 	tty     bool
 	quiet   bool
 	columns func() int
@@ -320,7 +320,7 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.1f days", s/day)
 }
 
-// Columns returns the width of the terminal that w writes to. It returns 0 if w is no terminal or
+// Columns returns the width of the terminal that w writes to. It returns 0 if w is not a terminal or
 // cannot move its cursor.
 func Columns(w io.Writer) int {
 	f, ok := Screen(w).(*os.File)

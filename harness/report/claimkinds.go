@@ -167,7 +167,10 @@ func (c claimData) contests(better direction, judge func(mine, theirs []rival) (
 			continue
 		}
 		p := part{where: c.r.placeName(m.cells[0].Cell, "method"), why: c.apart(cells)}
-		if p.why == "" && better != unranked && len(known[0]) > 0 && len(known[1]) > 0 {
+		if better == unranked {
+			p.why = "the program does not know whether a high or a low value is better"
+		}
+		if p.why == "" && len(known[0]) > 0 && len(known[1]) > 0 {
 			side := func(i int, instead float64) []rival {
 				s := append(slices.Clone(known[i]), slices.Repeat([]rival{{value: instead}}, missing[i])...)
 				slices.SortStableFunc(s, func(a, b rival) int { return better.compare(a.value, b.value) })
@@ -287,7 +290,7 @@ func (c claimData) traces(judge func(a, b []float64) part) []part {
 		}
 		for _, run := range x.Runs {
 			a, b := c.columns(run)
-			if run.Record != nil && len(a) == 0 && len(c.Columns) == 0 {
+			if run.Record != nil && c.r.trace(run.Record) != nil && len(a) == 0 && len(c.Columns) == 0 {
 				continue
 			}
 			var p part
@@ -327,7 +330,7 @@ func above(c claimData) []part {
 	return c.traces(func(a, b []float64) part {
 		for i := range a {
 			if a[i] < b[i]-slack*math.Max(math.Abs(a[i]), math.Abs(b[i])) {
-				return part{verdict: Fails, what: fmt.Sprintf("in line %d, %s is %s and %s is %s", i+1, c.Claim.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))}
+				return part{verdict: Fails, what: fmt.Sprintf("%s is %s and %s is %s", c.Claim.Metric, significant(a[i], 6), c.Other, significant(b[i], 6))}
 			}
 		}
 		return part{verdict: Holds}

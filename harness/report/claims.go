@@ -30,7 +30,7 @@ const (
 	Fails                // it is false
 )
 
-func (v Verdict) String() string { return [...]string{"not enough runs", "holds", "fails"}[v] }
+func (v Verdict) String() string { return [...]string{"open", "holds", "fails"}[v] }
 
 // Judgement counts, by verdict, the rows, series, cells or runs that a claim is about.
 type Judgement struct {
@@ -92,11 +92,7 @@ func (j Judgement) entry() sheet.Entry {
 	if j.all() == 0 {
 		return sheet.Text("not judged")
 	}
-	word := j.Verdict().String()
-	if j.Verdict() == Open {
-		word = "open"
-	}
-	e := sheet.Text(fmt.Sprintf("%s: %d of %d %s", word, j.Holds, j.all(), j.Unit))
+	e := sheet.Text(fmt.Sprintf("%s: %d of %d %s", j.Verdict(), j.Holds, j.all(), j.Unit))
 	if j.Open > 0 {
 		e.Text += fmt.Sprintf(", %d open", j.Open)
 	}
@@ -148,7 +144,7 @@ func claimSheet(all []*Results) *sheet.Sheet {
 	}
 	s.Caption = fmt.Sprintf("%d of the paper's %s true by our records", ours[Holds], Count(len(s.Rows), "claim is", "claims are"))
 	if decided := published[Holds] + published[Fails]; decided > 0 {
-		s.Caption += fmt.Sprintf("; the published numbers decide %d claims, and %d of these are true", decided, published[Holds])
+		s.Caption += fmt.Sprintf("; the published numbers decide %s, and %d of these are true", Count(decided, "claim", "claims"), published[Holds])
 	}
 	s.Caption += ". A verdict counts rows, series, cells or runs."
 	if traces {

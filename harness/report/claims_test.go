@@ -169,7 +169,7 @@ func TestDeviations(t *testing.T) {
 		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, nil, nil},
 		"of both": {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil,
 			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}, nil},
-		"no longer needed": {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil, []string{"demo: a [[deviation]] is no longer needed, because nothing it covers is worse than published or fails: cut"}},
+		"no longer needed": {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil, []string{"demo: this [[deviation]] can be deleted, because no number it covers is worse than published, and no claim it covers fails: cut"}},
 	} {
 		r := made(t, small+published+claim+c.deviations, acc)
 		explained, unexplained := r.Explained()

@@ -138,7 +138,8 @@ func (r *Results) compare() []Comparison {
 // limit: both sides are scored on the same images and share part of their error. A difference of
 // one test image is always within the tolerance.
 //
-// d is half a unit of the last published digit, and a published spread of 0.00 counts as d. Other
+// d is half a unit of the last published digit, and a published spread of 0.00 counts as d. Without
+// any spread there is no tolerance. Other
 // metrics have no sampling error, and times have no tolerance unless the experiment declares one.
 //
 // Let T0 be T for o = 0. A number is unstable if the difference is within T but not within T0, and
@@ -156,11 +157,11 @@ func (x *Comparison) judge(d float64) {
 		return
 	}
 	image, sampling := x.testImage()
-	theirs := max(x.Published.Spread, d)
-	spread := x.Ours.spread()
+	theirs := 0.0
 	if x.Published.HasSpread {
-		spread = stats.Combined(theirs, spread)
+		theirs = max(x.Published.Spread, d)
 	}
+	spread := stats.Combined(theirs, x.Ours.spread())
 	declared := x.Source.Tolerance
 	switch {
 	case declared > 0:
@@ -168,9 +169,8 @@ func (x *Comparison) judge(d float64) {
 	case isTime(x.Metric) || spread == 0:
 		return
 	default:
-		x.Tolerance = 2 * stats.Combined(spread, sampling)
+		x.Tolerance = max(2*stats.Combined(spread, sampling), image) + d
 	}
-	x.Tolerance = max(x.Tolerance, image) + d
 	withoutOurs := max(2*stats.Combined(theirs, sampling), image) + d
 	better := x.Ours.Metric.better
 	switch distance := math.Abs(x.difference()); {

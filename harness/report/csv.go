@@ -11,7 +11,7 @@ import (
 )
 
 // tableMetrics lists the metrics in the table's CSV file: those that the table shows, the accuracy
-// and the time of an iteration.
+// and the time of an iteration. If the table shows times, the time of an update is there, too.
 func (r *Results) tableMetrics() []string {
 	metrics := []string{"test_acc", secondsPerIteration}
 	t := r.layout.t

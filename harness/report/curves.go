@@ -18,7 +18,7 @@ import (
 func (b *figureBuilder) curves() chart.Picture {
 	x := cmp.Or(b.f.X, "update")
 	if x == "seconds" {
-		b.note("Seconds are updates multiplied by the median time of an update of the first seed")
+		b.note("Seconds are updates multiplied by the time per update of the first seed, which includes the training of networks")
 	}
 	along := b.alongAxis(x)
 	lines := func(names []string, from int) func(group, string) []chart.Series {
@@ -112,10 +112,14 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 
 // between joins the two ends of an interval.
 func between(low, high []chart.Point) []chart.Point {
-	for i := range min(len(low), len(high)) {
-		low[i].Low, low[i].High = low[i].Y, high[i].Y
+	var out []chart.Point
+	for _, p := range low { // either curve may lack points, such as zeros on a logarithmic axis
+		if i := slices.IndexFunc(high, func(q chart.Point) bool { return q.X == p.X }); i >= 0 {
+			p.Low, p.High = p.Y, high[i].Y
+			out = append(out, p)
+		}
 	}
-	return low[:min(len(low), len(high))]
+	return out
 }
 
 // withoutUpdates reports whether the runs of a cell have no updates.

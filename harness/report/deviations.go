@@ -27,7 +27,7 @@ func (r Reason) String() string {
 // mark returns the reason as a footnote.
 func (r Reason) mark() sheet.Mark { return sheet.Mark{Text: sentence(capital(r.String()))} }
 
-var settingPattern = regexp.MustCompile(`\{([a-z_]+)\}`)
+var settingPattern = regexp.MustCompile(`\{([a-z0-9_]+)\}`)
 
 // reasonOf returns the reason in the first deviation of the experiment that covers a cell. {KEY} in
 // its text is replaced by the cell's setting of that name.
@@ -107,7 +107,7 @@ func (r *Results) Stale() []string {
 			}
 		}
 		if judged && !needed {
-			out = append(out, fmt.Sprintf("%s: a [[deviation]] is no longer needed, because nothing it covers is worse than published or fails: %s", r.Spec.Name, d.Why))
+			out = append(out, fmt.Sprintf("%s: this [[deviation]] can be deleted, because no number it covers is worse than published, and no claim it covers fails: %s", r.Spec.Name, d.Why))
 		}
 	}
 	return out

@@ -139,7 +139,7 @@ func (b *figureBuilder) mark(color int) int {
 
 // coloured lists methods in the order of their colours and markers, which never change. Other
 // methods follow by name.
-var coloured = []string{"dc", "dd", "dgkip-lr", "dgkip-ls", "dgkip-softmax", "dgkip-svm", "dsa", "herding", "kip", "kmeans", "random", "whole", "file"}
+var coloured = []string{"dc", "dd", "dgkip-lr", "dgkip-ls", "dgkip-softmax", "dgkip-svm", "dsa", "herding", "kip", "kmeans", "random", "whole", "file", "dgkip-learned", "dgkip-tangent", "dm", "frepo"}
 
 // colorOf is the number of the colour of a cell's method.
 func colorOf(c *CellRuns) int {

@@ -23,7 +23,7 @@ type output struct {
 func (w *writer) write() error {
 	wanted, swept := map[string]bool{}, map[string]bool{}
 	failed := func(err error) error {
-		return fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, -collect writes the report without computing anything", err)
+		return fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, the same command with -collect writes the report without computing anything", err)
 	}
 	for _, o := range w.puts {
 		if wanted[o.name] {
@@ -100,7 +100,11 @@ func WriteFile(file string, content []byte) error {
 
 // WriteNew is WriteFile, but returns an error instead of replacing other content.
 func WriteNew(file string, content []byte) error {
-	if there, err := os.ReadFile(file); !errors.Is(err, fs.ErrNotExist) && !bytes.Equal(there, content) {
+	there, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err == nil && !bytes.Equal(there, content) {
 		return errors.New("the file exists with other content\nhint: delete it, or choose another folder")
 	}
 	return WriteFile(file, content)

@@ -22,7 +22,7 @@ func fixed(x float64, decimals int) string {
 // shortest formats with the fewest digits that read back to the same bits.
 func shortest(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// significant formats x with a number of significant digits. Only very small and very large numbers
+// significant formats x with at least a number of significant digits. Only very small and very large numbers
 // have an exponent.
 func significant(x float64, digits int) string {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {

@@ -127,7 +127,7 @@ func (r *Results) ending(cells []*CellRuns) []string {
 	return s
 }
 
-// circumstances returns the settings from the table's caption, and ending, for the captions of
+// circumstances returns the table's own caption and the sentences of ending, for the captions of
 // tables that judge the same numbers.
 func (r *Results) circumstances() string {
 	var s []string

@@ -64,7 +64,8 @@ var (
 // Numbers returns all numbers of the experiment by name:
 //
 //	runs, planned, seeds, profile
-//	published/count, /within, /higher, /lower, /unstable, /not-run, /not-judged
+//	published/count, /within, /higher, /lower, /unstable, /not-run, /failed, /damaged,
+//	              /of-another-family, /not-judged, /unexplained
 //	published/METHOD/count and so on; METHOD "own" stands for all of the source's own methods
 //	largest/1 to largest/5, each with /where, /ours, /published, /difference
 //	pair/ROW/METHOD/METHOD with /from, /to, /seeds
@@ -81,7 +82,7 @@ var (
 //	seeds         the number of records
 //	updates, time, making   updates, seconds of an iteration, seconds of all iterations
 //	to-85, to-90  with /updates and /seconds: the first line of a trace with that
-//	              accuracy, from the first seed to the last
+//	              accuracy, as a range over seeds
 //	METRIC        any metric of the records, or the last value of it in a trace
 //	method.KEY, model.KEY   a setting
 //	published, difference   the published accuracy, and ours minus it; followed by .METRIC
@@ -131,7 +132,7 @@ func (l *numberList) add(name, text string) {
 	l.list = append(l.list, Number{Name: l.prefix + name, Text: text})
 }
 
-// none adds the reason why numbers are missing whose names begin with a name.
+// none adds the reason why all numbers whose names begin with a name are missing.
 func (l *numberList) none(name string, why sheet.State) {
 	l.list = append(l.list, Number{Name: l.prefix + name, None: why})
 }
@@ -270,7 +271,7 @@ func (r *Results) reached(out *numberList, c *CellRuns) {
 			times[i] *= perUpdate(timed[i].Record)
 		}
 		out.add(place+"updates", fromTo(updates, amount))
-		// Two digits suffice: one line of the trace changes a time by a tenth or more.
+		// Two digits suffice for short times: one line of the trace changes a time by a tenth or more.
 		out.add(place+"seconds", fromTo(times, func(x float64) string { return significant(x, 2) }))
 	}
 }

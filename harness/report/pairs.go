@@ -182,8 +182,8 @@ func (g tableLayout) controls(x, y group) bool {
 	return different == 1
 }
 
-// pairNumbers adds the differences of the table of pairs, in both directions. Missing runs may bring
-// any other pair.
+// pairNumbers adds the differences of the table of pairs, in both directions. While runs are
+// missing, any other pair counts as not run.
 func (r *Results) pairNumbers(out *numberList) {
 	digits := r.layout.t.Digits
 	for _, d := range r.pairs {

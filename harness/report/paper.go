@@ -155,7 +155,11 @@ func WritePaper(dir string, specs []*experiment.Spec, st *store.Store, uses Uses
 	for _, name := range p.names {
 		p.Problems = with(p.Problems, p.results[name].Problems...)
 	}
-	return p, p.w.write()
+	err := p.w.write()
+	for _, left := range p.w.leftOut {
+		p.Problems = with(p.Problems, left.Error())
+	}
+	return p, err
 }
 
 func (p *Paper) lacks(what, name string) {

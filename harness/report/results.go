@@ -154,6 +154,8 @@ func (r *Results) nothing() string {
 	switch n, _ := r.progress(); {
 	case n[sheet.Blank] > 0:
 		return "no run has this number"
+	case n[sheet.NotRun] > 0 && n[sheet.Failed]+n[sheet.Damaged] > 0:
+		return "no run has a readable record yet"
 	case n[sheet.Damaged] > 0:
 		return "no record can be read"
 	case n[sheet.Failed] > 0:

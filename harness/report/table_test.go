@@ -344,7 +344,7 @@ func TestTimesOfShortRuns(t *testing.T) {
 	if want := []string{"88.00", "94.00", "95.00", "0.500", "0.500", "7.000*"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "Times come from separate short runs (experiment clock), or else from the table's own runs.") {
+	if notes := strings.Join(table.Notes, "\n"); !strings.Contains(notes, "Times come from separate short runs (experiment clock), or else from the experiment's own runs.") {
 		t.Errorf("notes:\n%s", notes)
 	}
 	csv := string(r.tableCSV())

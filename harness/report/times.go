@@ -126,7 +126,7 @@ func (r *Results) timeNotes(cells []*CellRuns) (notes []string) {
 	if source != "" {
 		rest := ""
 		if own {
-			rest = ", or else from the table's own runs"
+			rest = ", or else from the experiment's own runs"
 		}
 		notes = append(notes, fmt.Sprintf("Times come from separate short runs (experiment %s)%s.", source, rest))
 	}

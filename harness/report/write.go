@@ -25,7 +25,7 @@ type Report struct {
 // A file name begins with the experiment, followed by the profile unless it is the default. The
 // main table adds nothing to it. Further tables add -reproduced, -pairs or -claims, the numbers of
 // all runs add -runs, the published numbers -comparison, and a figure adds its name.
-// With o.Set and o.Only, -set and -selection come first, and the page is index-selection.html, so
+// With o.Set and o.Only, -set and -selection precede these endings, and the page is index-selection.html, so
 // that the files of the whole experiment stay. Files with such names are deleted if their tables or
 // figures have no content now.
 func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Report, error) {
@@ -111,7 +111,7 @@ func (w *writer) figures(r *Results) []figure {
 		file := "figures/" + v.Name + "."
 		if v.picture == nil {
 			if r.options.Only.Empty() || r.only(f.Only) != nil {
-				r.problem("figure %s of %s: no record has the metrics that it shows", f.Name, r.Spec.Name)
+				r.problem("figure %s of %s: no record has what it shows", f.Name, r.Spec.Name)
 			}
 			for _, format := range append(slices.Clone(chart.Formats), "tex") {
 				w.remove(file + format)

@@ -51,7 +51,7 @@ type Place struct {
 }
 
 // Read reads a distilled set of this program or another. A file needs an array images, or pixels,
-// with the shape [n, h, w, c] or [n, c, h, w], and an array labels, with class numbers [n] or rows
+// with the shape [n, h, w, c], [n, c, h, w] or, with one channel, [n, h, w], and an array labels, with class numbers [n] or rows
 // [n, classes].
 func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 	f, err := Open(at.File)

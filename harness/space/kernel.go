@@ -184,7 +184,7 @@ func (p *learning[T]) Whole() convex.View {
 
 func (p *learning[T]) Back(dx []float32) {
 	cross := p.grad.Reals
-	if f := p.grad.F; f.Rows > 0 { // F = K_SO a
+	if f := p.grad.F; f.Rows > 0 { // F = K_SO a'
 		cross = tensor.NewMat[float32](f.Rows, p.theta.Weights.Cols)
 		tensor.Mul(cross, tensor.Narrow(f), tensor.Narrow(p.theta.Weights), tensor.NN, false)
 	}

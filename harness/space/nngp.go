@@ -145,7 +145,7 @@ func (v convImages) lower(ctx context.Context, s Source) (convex.Triangle, error
 }
 
 // gramRows is the number of rows of a Gram matrix of ConvNets that are stored together on disk.
-// For 2,000 images, they take a core at most a minute.
+// For 2,000 images, they take a core about a minute and a half.
 const gramRows = 64
 
 // strips returns strips of the lower half of the Gram matrix, like nngp.FC.LowerOf. The

@@ -22,7 +22,7 @@ type Space interface {
 	// without labels.
 	Real(ctx context.Context) (convex.Problem, error)
 
-	// Settings names everything that the space depends on except the images.
+	// Settings names everything that the space depends on except the data: see Source.Key.
 	Settings() string
 }
 

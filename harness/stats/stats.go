@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Summary describes the values of a quantity over the seeds of a run.
+// Summary describes the values of a quantity over the runs of a cell.
 type Summary struct {
 	N    int
 	Mean float64

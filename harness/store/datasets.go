@@ -83,7 +83,7 @@ func (s *Store) ownDatasets() (Datasets, error) {
 		return out, fmt.Errorf("%s: %w: %w\nhint: delete it; a run of the experiment without -collect writes it again", s.dataFile(), errNoJSON, err)
 	}
 	if f.Schema != dataSchema {
-		return out, fmt.Errorf("%s: this program reads schema %d, not %d", s.dataFile(), dataSchema, f.Schema)
+		return out, fmt.Errorf("%s: this program reads schema %d, not %d\nhint: use the version of this program that wrote it, or delete it; a run of the experiment without -collect writes it again", s.dataFile(), dataSchema, f.Schema)
 	}
 	for _, k := range f.Sets {
 		out.sets[string(experiment.Canonical(k.Declared))] = k

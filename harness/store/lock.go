@@ -36,7 +36,7 @@ func (b *Busy) Error() string {
 	return fmt.Sprintf("process %d on %s is computing this run; its lock is %s", b.PID, b.Host, b.File)
 }
 
-// Lock is an exclusive lock on a run.
+// Lock is an exclusive lock on a job.
 type Lock struct {
 	file  string
 	text  []byte
@@ -52,7 +52,7 @@ type holder struct {
 	Token string `json:"token"` // identifies the store of the holding process
 }
 
-// Lock locks a run. It returns a *Busy if another process holds the lock.
+// Lock locks a job. It returns a *Busy if another process holds the lock.
 //
 // A lock is a file that only one process can create, and that its holder keeps writing to until
 // Unlock. Locks only avoid double work: all processes compute the same bytes, and a record appears
@@ -60,7 +60,7 @@ type holder struct {
 // computed twice.
 //
 // A shared folder may show an old state for up to a minute unless the folder is opened. Lock
-// therefore opens the folders of the runs.
+// therefore opens the folders of the job's runs.
 func (s *Store) Lock(key string, runs ...string) (*Lock, error) {
 	l, err := s.lock(s.lockFile(key))
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Store) look(file string) (there, fresh bool) {
 	return true, errNow != nil || now.Sub(info.ModTime()) < Stale
 }
 
-// Locked returns the keys of all locked runs.
+// Locked returns the keys of all locked jobs.
 func (s *Store) Locked() map[string]bool {
 	keys := map[string]bool{}
 	list := entries(s.work("locks"))

@@ -144,7 +144,7 @@ func (s *Store) fromDisk(key string) (*Record, error) {
 			return r, nil
 		}
 		if after, gone := os.Lstat(r.Dir); before == nil || gone == nil && os.SameFile(before, after) {
-			return nil, r.damaged(err, "a run of its experiment computes it again")
+			return nil, r.damaged(err, "run its experiment, which computes it again")
 		}
 	}
 }
@@ -250,7 +250,7 @@ func (r *Record) damagedFile(err error) error {
 	for _, axis := range slices.Sorted(maps.Keys(p.Cell)) {
 		only = append(only, experiment.Term(axis, p.Cell[axis]))
 	}
-	return r.damaged(err, fmt.Sprintf("its numbers are sound and still count; -exp %s -profile %s -only '%s seed:%d' -force computes it again",
+	return r.damaged(err, fmt.Sprintf("its numbers are sound and still count; -exp %s -profile %s -only '%s seed:%d' -force computes it again (with the flags -set, if any, of args in provenance.json)",
 		p.Experiment, p.Profile, strings.Join(only, " "), r.Result.Identity.Seed))
 }
 

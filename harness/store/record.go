@@ -46,8 +46,8 @@ type Provenance struct {
 	CPU      float64   `json:"cpu_seconds"`
 	Memory   int64     `json:"peak_memory_bytes"`
 
-	// Shared is set if other runs were computed in the same process (-jobs > 1). CPU and Memory are
-	// then those of the whole process. On systems that cannot reset the peak, Memory may always
+	// Shared is set if other runs were computed in the same process (-jobs > 1). CPU and Memory
+	// then cover the whole process. On systems that cannot reset the peak, Memory may always
 	// include earlier runs.
 	Shared bool `json:"shared"`
 

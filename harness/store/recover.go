@@ -17,8 +17,8 @@ var tmpName = regexp.MustCompile(`^(?:(?:probe|data|cache\.[0-9a-f]{64})|([0-9a-
 
 // Tidy cleans up after killed processes. It restores records that were moved away to be replaced,
 // and removes half-written files and old locks. It ignores names that this program does not use,
-// and does nothing in a read-only folder. It removes nothing behind links, which may lead to
-// foreign folders.
+// and does nothing in a read-only folder. Behind links, which may lead to foreign folders, it
+// only puts back or removes records that were being replaced.
 func (s *Store) Tidy() {
 	var left []string
 	for _, e := range entries(s.work("tmp")) {

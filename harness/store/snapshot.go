@@ -19,8 +19,8 @@ type found struct {
 	err    error
 }
 
-// Snapshot returns the store as it is at this moment. The snapshot lists the folders only once and
-// reads each record only once, so it answers for many runs quickly.
+// Snapshot returns the store as it is at this moment. Get, Has and Failed of the snapshot
+// list the folders only once and read each record only once. Keys and Begun still read the disk.
 func (s *Store) Snapshot() *Store {
 	c := *s
 	c.listed, c.also = &listing{places: map[string]bool{}, read: map[string]found{}}, nil

@@ -4,8 +4,8 @@
 //	                       distilled.npz preview.png SHA256SUMS
 //	failed/<2 hex>/<key>/  failure.json
 //	data.json              descriptions of the datasets that runs used
-//	work/                  locks, checkpoints, unfinished files and the cache;
-//	                       never committed
+//	work/                  locks, checkpoints, unfinished files, the cache and
+//	                       damaged records; never committed
 //
 // A record is written under work/, synced, and renamed into place, so it is never incomplete.
 // Its key is the SHA-256 of everything that the result depends on. A record therefore never

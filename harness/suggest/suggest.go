@@ -15,7 +15,7 @@ var elsewhere = map[string]string{
 
 // Name returns the candidate closest to word, or "" if none is close. The distance is optimal
 // string alignment: insertions, deletions, replacements and swaps of neighbours cost one each. Case
-// is ignored. A name from another program counts as close to ours.
+// is ignored. If none is close, Name returns the first candidate that begins with word. A name from another program counts as close to ours.
 func Name(word string, candidates []string) string {
 	if here := elsewhere[strings.ToLower(word)]; slices.Contains(candidates, here) {
 		return here

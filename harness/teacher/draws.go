@@ -19,8 +19,8 @@ func LearnInDraws(ctx context.Context, s space.Source, p Problem, draws int, ima
 	for i := range draws {
 		one := s
 		one.Draw = []string{"drawn features", s.Data.Name, strconv.Itoa(i)}
-		// Only Theta_O and the networks are shared. The rest of the solve's memory is released,
-		// and the pass computes its own features.
+		// Only Theta_O and the networks are shared. With reals the pass keeps the features; all else
+		// in alone is released.
 		alone := one.Alone()
 		theta, err := method.Do(s.Shared, one.Key(fmt.Sprintf("pool theta %+v", p)), func() (*Theta, error) { return p.Theta(ctx, alone) })
 		if err != nil {

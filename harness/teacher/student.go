@@ -9,7 +9,7 @@ import (
 
 // studentGap is the relative duality gap to which models on sets are solved. It must be small
 // because lambda_S is small: a gap G leaves Theta_S uncertain by sqrt(2G/lambda_S). The hinge
-// gets a larger gap, because its Newton steps end at kinks.
+// gets a larger gap, because the interior-point method divides by distances from bounds.
 func studentGap(loss convex.Loss) float64 {
 	if loss == convex.HingeLoss {
 		return 1e-11

@@ -166,7 +166,7 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 }
 
 // normOf returns the norm of a model with weights a [K, N] of the training images and outputs
-// f [N, K] on them: |Theta|^2 = tr a'K a = tr a'f. If that is negative beyond the rounding errors
+// f [N, K] on them: |Theta|^2 = tr a K a' = tr a f. If that is negative beyond the rounding errors
 // of float64, the Gram matrix is not positive semidefinite, and a certificate does not hold.
 func normOf(a, f tensor.Mat[float64], lambda float64) (float64, error) {
 	sum := 0.0

@@ -19,8 +19,8 @@
 // step is rounded once, and the chains are added in order. Direct convolution is one chain
 // over the taps and channels of a pixel.
 //
-// Gram64, Cross64, MulVec64, AddRows64 and Outer64 take float32 matrices and compute in
-// float64, also on the kernels. A sum over features has eight partial sums for each piece
+// Gram64, Cross64, MulVec64 and AddRows64 take float32 matrices and compute in float64, also
+// on the kernels. Outer64 takes float64 vectors and rounds to float32. A sum over features has eight partial sums for each piece
 // of 2048 features, and the pieces are added in order. Sums over rows are taken row by
 // row. ArcCosine computes each number by itself in float64.
 //

@@ -13,7 +13,7 @@ const (
 
 // kc is the length of the chains that the inner sum of a product is cut into. It is long
 // enough to keep the kernel busy. It is short enough for small rounding errors and for a
-// panel of B to stay in the first-level cache.
+// panel of B to stay in the second-level cache.
 const kc = 1024
 
 // chunks returns the number of chains in a sum of k terms.

@@ -92,7 +92,7 @@ func (m *InstanceNorm[F]) BackwardAgain(dz, dy, c []F, from int) {
 }
 
 // Shares sets dgain and dshift to the gradients of gain and shift over all n images of
-// the last Backward, or to their tangents after BackwardTangent. It adds the images'
+// the last Backward, or to their tangents after BackwardTangent or BackwardAgain. It adds the images'
 // shares in order.
 func (m *InstanceNorm[F]) Shares(dgain, dshift []F, n int) {
 	clear(dgain)

@@ -11,7 +11,7 @@ type normScratch[F Float] struct {
 	small [8][]F // a value per channel
 }
 
-// normScratches holds a normScratch for each of the two types.
+// normScratches holds working memory for both element types.
 var normScratches sync.Pool
 
 // each calls do for the images in parallel. Every image has the given number of values

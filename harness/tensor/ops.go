@@ -187,8 +187,8 @@ func pools(all kernel.Pool, n, h int, do func(*kernel.Path, *kernel.Pool)) {
 	})
 }
 
-// eachPooled calls do with the index of every pooled value and of the four values that it
-// averages: big and the one below it, and their neighbours to the right.
+// eachPooled calls do for every pooled value: with its index small, the index big of the upper left of
+// the four values that it averages, and the distances right and down to the neighbours of that one.
 func eachPooled(n, h, w, ch int, do func(small, big, right, down int)) {
 	small := 0
 	for img := range n {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	shownFaults = 30  // mistakes printed for a file
+	shownFaults = 30  // mistakes printed
 	keptFaults  = 500 // mistakes collected, of which the first are printed
 	shownLine   = 160 // characters printed from a long line
 )

@@ -16,7 +16,7 @@ const (
 	maxKeys  = 10_000  // names in keys and headers; a.b counts as two
 )
 
-// Parse reads a document. The node is nil if the text is not TOML.
+// Parse reads a document. The node is nil if there are faults.
 func Parse(file, text string) (*Node, Faults) {
 	if len(text) > MaxSize {
 		return nil, Faults{{File: file, Message: fmt.Sprintf("the file is larger than %d kB", MaxSize/1000), Hint: "keep results and data in other files"}}

@@ -40,7 +40,7 @@ func Eliminate[M interface{ Row(i int) []float64 }](n int, a, b M) M {
 	return b
 }
 
-// Differences returns the central differences of f at every every-th value of x, and NaN for the others.
+// Differences returns the central differences of f at the values 0, every, 2*every, ... of x, and NaN elsewhere.
 func Differences(x []float64, every int, step float64, f func(x []float64) float64) []float64 {
 	out := slices.Repeat([]float64{math.NaN()}, len(x))
 	for i := 0; i < len(x); i += every {

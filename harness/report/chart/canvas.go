@@ -80,8 +80,8 @@ func blank(dc draw.Canvas) {
 }
 
 // sharp draws images in a PNG with sharp pixels, each a rectangle of one colour. vgimg would blur
-// them, which triples the size of files. If an image has more pixels than there are dots, sharp
-// averages.
+// them, which triples the size of files. If an image has several pixels for each dot, sharp
+// averages them.
 type sharp struct{ *vgimg.Canvas }
 
 // DrawImage implements vg.Canvas.

@@ -14,7 +14,7 @@ import (
 
 // Chart is a grid of panels with one legend.
 type Chart struct {
-	Rows [][]Panel // at least one, of equal length except for the last
+	Rows [][]Panel // at least one; none is longer than the first
 }
 
 // Panel is one system of axes.

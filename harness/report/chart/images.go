@@ -29,7 +29,7 @@ type Tile struct {
 	Missing string
 }
 
-// mosaic draws rows of images as one image. Each is scaled to a square of side pixels, with gaps
+// mosaic draws rows of images as one image. Each is scaled to fit a square of side pixels, with gaps
 // between them.
 func mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
 	wide := 0

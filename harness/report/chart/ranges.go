@@ -78,7 +78,7 @@ func (e *extent) finish(log bool) {
 	e.min, e.max = e.min-d, e.max+d
 }
 
-// linearTicks returns three to six multiples of a round step. The ticks of gonum/plot depend on the
+// linearTicks returns two to seven multiples of a round step. The ticks of gonum/plot depend on the
 // last bits of the range.
 func linearTicks(low, high float64) []plot.Tick {
 	e := int(math.Floor(math.Log10((high - low) / 2.5)))
@@ -125,7 +125,8 @@ func (a *Axis) at(v float64, e *extent) float64 {
 }
 
 // logTicks returns the logarithms of the powers of ten and of their multiples by 2 to 9. Powers of
-// ten have labels; if they are few, some multiples have labels too.
+// ten have labels; if they are few, some multiples have labels too, and if they are many,
+// only some powers have.
 func logTicks(low, high float64) []plot.Tick {
 	labelled, every := map[int]bool{1: true}, 1
 	switch decades := high - low; {

@@ -96,7 +96,7 @@ const (
 	Blank    State = iota // there is nothing to show
 	Value                 // text
 	NotRun                // there is no run
-	Failed                // all runs have failed
+	Failed                // at least one run has failed, and none has a record
 	Damaged               // the record cannot be read
 	Excluded              // the experiment leaves the cell out
 )
@@ -183,7 +183,7 @@ func (s *Sheet) StateNotes() []string {
 		text  string
 	}{
 		{NotRun, NotRun.short() + ": not run."},
-		{Failed, "failed: all runs of this cell failed."},
+		{Failed, "failed: at least one run of this cell failed, and none has a record."},
 		{Damaged, "damaged: the record exists, but cannot be read."},
 	} {
 		if s.Has(func(e Entry) bool { return e.State == n.state }) {

@@ -115,7 +115,7 @@ func (l Line) texts(style bool) []string {
 
 // raised maps marks to superscripts.
 var raised = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹",
-	"a", "ᵃ", "b", "ᵇ", "c", "ᶜ", "d", "ᵈ", "e", "ᵉ", "f", "ᶠ", "k", "ᵏ", "n", "ⁿ", "s", "ˢ", "u", "ᵘ", "w", "ʷ")
+	"a", "ᵃ", "b", "ᵇ", "c", "ᶜ", "d", "ᵈ", "e", "ᵉ", "f", "ᶠ", "i", "ⁱ", "k", "ᵏ", "n", "ⁿ", "s", "ˢ", "u", "ᵘ", "w", "ʷ")
 
 func (e Entry) terminal(style bool) string {
 	t := Plain(strings.ReplaceAll(e.Plain(), " ± ", "±")) + raised.Replace(Plain(e.Marks))

@@ -30,8 +30,9 @@ type Sums struct {
 //	s = Scale ((S[2i] + S[2i+1]) + S[2i+2]) + Bias,   r = RootX[2i] RootY[2i],   cos t = s/r,
 //	Dst[i] += [ r sin t + (pi - t) s ]/pi,
 //
-// which is twice the covariance after ReLU. If DstT is given, the derivatives with respect
-// to the weights are computed too, from their own sums T:
+// which is twice the covariance after ReLU. If DstT is given, inner products of the
+// derivatives with respect to the weights are computed too, from sums T of those of the
+// layer before:
 //
 //	DstT[i] += (pi - t)/pi [ Scale ((T[2i] + T[2i+1]) + T[2i+2]) + s ].
 //

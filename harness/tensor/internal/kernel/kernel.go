@@ -9,7 +9,9 @@
 //   - A Tile computes each element as a chain of fused multiply-adds, in the order of the
 //     segments and of k, rounded once a step. The grouping of elements into registers
 //     therefore does not matter.
-//   - The other kernels multiply and add in two rounded steps.
+//   - Products, Rectify and their backward kernels fuse multiply-adds where covariance.go
+//     calls math.FMA. In Cross, products are exact, so that fusing changes nothing. All
+//     other kernels multiply and add in two rounded steps.
 //   - A dot product keeps DotLanes partial sums for any register width, and in float64
 //     WideLanes partial sums.
 //
