@@ -38,7 +38,7 @@
 // the kernel of the Gaussian process as the width grows. The average of L differs, because L is not
 // linear in K. Such an update takes a forward pass of every real image in the batch and draws all
 // weights: for 30 fully connected networks of width 1024 on 32x32 images, 320 GFLOP for a batch of 1024,
-// and 157 million normal numbers, which take about as long. Both are proportional to nets. Sets are
+// and 157 million normal numbers. Both are proportional to nets. Sets are
 // scored in the features of the run.
 //
 // # The exact kernel

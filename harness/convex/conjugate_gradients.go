@@ -1,7 +1,6 @@
 package convex
 
 import (
-
 	"dgkip/harness/tensor"
 )
 

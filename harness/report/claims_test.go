@@ -46,7 +46,7 @@ func TestClaims(t *testing.T) {
 		{"kind = \"growth\"\nmetric = \"seconds_per_iteration\"\naxis = \"ipc\"\nfactor = 2\ncolumns = [\"slow\"]", full, Open, ""},
 		{"kind = \"growth\"\nmetric = \"seconds_per_iteration\"\naxis = \"ipc\"\nfactor = 2\nagainst = [\"slow\"]", full, Open, ""},
 		{above, full, Holds, "true in 2 of 2 runs"},
-		{strings.Replace(above, "deviation", "loss", 1), full, Fails, "line 1"},
+		{strings.Replace(above, "deviation", "loss", 1), full, Fails, "bound is 1.00000 and loss is 10.0000"},
 		{strings.Replace(above, "deviation", "absent", 1), full, Open, ""},
 		{"kind = \"together\"\nmetric = \"bound\"\nother = \"deviation\"", full, Holds, ""},
 		{"kind = \"together\"\nmetric = \"bound\"\nother = \"deviation\"\nfalls = true", full, Holds, ""},

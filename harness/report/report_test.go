@@ -384,7 +384,7 @@ func TestAllFailed(t *testing.T) {
 	if err := st.Fail(store.Failure{Identity: s.Cells[0].Identity(dataOf("mnist"), 0), Kind: "panic"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := Load(s, st, keyed).sheets[0].Caption; !strings.Contains(got, "percent: every run has failed.") {
+	if got := Load(s, st, keyed).sheets[0].Caption; !strings.Contains(got, "percent: no run has a readable record yet.") {
 		t.Error(got)
 	}
 }
