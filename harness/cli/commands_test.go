@@ -138,7 +138,7 @@ func recorded(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%d records in %s, want one", len(all), args[0])
 	}
 	r := all[0].Result
-	want := fmt.Sprintf(": %d images, %.2f %%, errors %v of %v\n", r.Images, 100*r.Metrics["test_acc"], r.Counts["test_errors"], r.Counts["test_images"])
+	want := fmt.Sprintf(": %d images, %.2f %%, %s of %d test images wrong\n", r.Images, 100*r.Metrics["test_acc"], strings.Trim(fmt.Sprint(r.Counts["test_errors"]), "[]"), r.Counts["test_images"][0])
 	if got := ts.ReadFile("stdout"); !strings.Contains(got, want) {
 		ts.Fatalf("printed %q, but recorded is %q", got, want)
 	}

@@ -186,11 +186,11 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 	}
 	if len(rest) > 0 {
 		hint := "write the value of a flag after a space or =, and join lists by commas"
-		if _, err := fs.Stat(f.library, experimentsDir+"/"+rest[0]+".toml"); err == nil {
-			hint = "did you mean -exp " + rest[0] + "?"
-		}
 		if given["retry"] {
 			hint = "write a time after =, as in -retry=2026-01-31T15:00:00Z"
+		}
+		if _, err := fs.Stat(f.library, experimentsDir+"/"+rest[0]+".toml"); err == nil {
+			hint = "did you mean -exp " + rest[0] + "?"
 		}
 		if given["only"] {
 			hint = "put the filter in quotes: -only 'method:random ipc:1'"

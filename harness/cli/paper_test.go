@@ -89,7 +89,7 @@ func TestPaperTypesets(t *testing.T) {
 			t.Fatal(err)
 		}
 		code, _, errOut := command("-paper")
-		if code == exitDone || !strings.Contains(errOut, "paper/paper.pdf does not fit on its pages; LaTeX says: "+says) {
+		if code == exitDone || !strings.Contains(errOut, "paper/paper.pdf does not fit on its pages: "+says) {
 			t.Errorf("%s: exit code %d, %q", what, code, errOut)
 		}
 	}

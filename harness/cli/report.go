@@ -76,6 +76,9 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		failed = runChecks(out, made, width, undefined)
 	}
 	leftOut := errors.Join(append(made.LeftOut, noPaper)...)
+	if c := new(coded); errors.As(leftOut, c) {
+		leftOut = coded{leftOut, c.code}
+	}
 	if c := new(coded); errors.As(failed, c) {
 		return coded{cmp.Or(leftOut, c.error), c.code}
 	}

@@ -305,7 +305,7 @@ func TestCheck(t *testing.T) {
 		{Config{Format: "npz"}, `write train = "PATH"`},
 		{Config{Format: "npz", Train: "i", TrainArrays: []string{"x"}}, `train_arrays = ["IMAGES", "LABELS"]`},
 		{Config{Format: "folder", Train: "i", TestArrays: []string{"x", "y"}}, "test_arrays"},
-		{Config{Format: "folder", Train: "i", TestFraction: 1}, "must be between 0 and 1, not 1"},
+		{Config{Format: "folder", Train: "i", TestFraction: 1}, "must be positive and below 1, not 1"},
 		{Config{Format: "folder", Train: "i", Test: "j", TestFraction: 0.1}, "test_fraction only applies without a test set"},
 		{Config{Format: "folder", Train: "i", Channels: 2}, "must be 1 or 3, not 2"},
 		{Config{Format: "folder", Train: "i", Size: []int{3}}, "size = [HEIGHT, WIDTH]"},

@@ -297,7 +297,7 @@ func TestOpen(t *testing.T) {
 	_, err := s.open(ctx, nil, o)
 	for _, text := range []string{
 		"files not found, and downloading is switched off",
-		"hint: searched " + first + " (-data), " + second + " (DGKIP_DATA), " + cache + " (cache), and the folder fake in each",
+		"hint: searched " + first + " (-data), " + second + " (DGKIP_DATA), " + cache + " (cache), and in each fake",
 		"hint: train-images-idx3-ubyte.gz: ", s.downloads[3].sha,
 		"hint: published at " + server.URL + "/gone/ and " + server.URL + "/",
 		`without the files, use "symbols", a built-in dataset`,

@@ -84,7 +84,7 @@ func (s *source) missing(err error, o *Options) error {
 	}
 	if len(searched) > 0 {
 		inside := slices.DeleteFunc(slices.Clone(s.folders), func(name string) bool { return name == "" })
-		err = hint(err, "searched %s, and in each the folders %s", strings.Join(searched, ", "), strings.Join(inside, ", "))
+		err = hint(err, "searched %s, and in each %s", strings.Join(searched, ", "), strings.Join(inside, ", "))
 	}
 	return s.list(err)
 }

@@ -14,7 +14,7 @@
 // AdaBelief moves images and labels. The gap starts up to a million times above its final value,
 // with gradients to match. AdaBelief divides steps by a running average of past gradients, so
 // steps stay small until the first gradients are forgotten: after 28,000 updates with a beta2 of
-// 0.999, and after some 260 with 0.9. Lowering the logarithm of the gap ("log-gap") has the same
+// 0.999, and after 280 with 0.9. Lowering the logarithm of the gap ("log-gap") has the same
 // effect: its gradient is the gradient of G divided by G, and its minima are the same.
 //
 // A set carries over to another loss if all its images have the same margin, because the dual

@@ -183,7 +183,7 @@ func TestFeaturesRefuses(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	trial.Set.H = 7
-	if _, err := inFeatures().Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "differ in image size") {
+	if _, err := inFeatures().Score(context.Background(), trial, nil); err == nil || !strings.Contains(err.Error(), "the distilled set has images of") {
 		t.Errorf("got %v", err)
 	}
 	stopped, stop := context.WithCancel(context.Background())

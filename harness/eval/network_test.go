@@ -385,7 +385,7 @@ func TestAugment(t *testing.T) {
 func TestMisfit(t *testing.T) {
 	tr := trial("conv")
 	tr.Set.H = 4
-	if _, err := quick().Score(context.Background(), tr, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "differ in image size") {
+	if _, err := quick().Score(context.Background(), tr, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "the distilled set has images of") {
 		t.Errorf("got %v", err)
 	}
 	tr = trial("conv")

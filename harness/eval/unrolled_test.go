@@ -183,7 +183,7 @@ func TestUnrolledMisfits(t *testing.T) {
 		"all memory for weights":  {set("network", 0, 65536, 16, 0, 0), "is too large"},
 		"all memory for images":   {set("network", 1, 4096, 1, 1, 64), "is too large"},
 		"a network too deep":      {set("network", 1, 4, 4, 1, 1), "too small"},
-		"other images":            {func(tr *method.Trial) { tr.Set.H = 4 }, "differ in image size"},
+		"other images":            {func(tr *method.Trial) { tr.Set.H = 4 }, "the distilled set has images of"},
 		"steps too long":          {set("rates", 1e38, 1e38, 1e38, 1e38, 1e38), "step 2 of 5: the loss is"},
 		"a last step too long":    {set("rates", 1e-3, 1e-3, 1e-3, 1e-3, 3.4e38), "contain +Inf"},
 	} {

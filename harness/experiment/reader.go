@@ -77,7 +77,7 @@ func checkSchema(d *toml.Decoder, root *toml.Node) {
 		if _, whole := n.Value.(int64); whole {
 			is = fmt.Sprint(n.Value)
 		}
-		d.Fault(n, fmt.Sprintf("schema is %s; this program reads schema %d", is, Schema), fmt.Sprintf("write schema = %d", Schema))
+		d.Fault(n, fmt.Sprintf("schema is %s; this program reads schema %d", is, Schema), "")
 	}
 }
 

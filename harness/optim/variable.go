@@ -35,7 +35,11 @@ func (v *Variable[F]) Step(share float64) {
 func (v *Variable[F]) Check() error {
 	for _, g := range v.Grad {
 		if square := F(g * g); square-square != 0 {
-			return fmt.Errorf("the gradient of the %s contains %v, whose square is not finite", v.name, g)
+			why := ""
+			if g-g == 0 {
+				why = ", whose square is not finite"
+			}
+			return fmt.Errorf("the gradient of the %s contains %v%s", v.name, g, why)
 		}
 	}
 	return nil

@@ -144,7 +144,7 @@ func claimSheet(all []*Results) *sheet.Sheet {
 	}
 	s.Caption = fmt.Sprintf("%d of the paper's %s true by our records", ours[Holds], Count(len(s.Rows), "claim is", "claims are"))
 	if decided := published[Holds] + published[Fails]; decided > 0 {
-		s.Caption += fmt.Sprintf("; the published numbers decide %s, and %d of these are true", Count(decided, "claim", "claims"), published[Holds])
+		s.Caption += fmt.Sprintf("; of the %s that the published numbers decide, they bear out %d", Count(decided, "claim", "claims"), published[Holds])
 	}
 	s.Caption += ". A verdict counts rows, series, cells or runs."
 	if traces {

@@ -169,8 +169,9 @@ func (x *Comparison) judge(d float64) {
 	case isTime(x.Metric) || spread == 0:
 		return
 	default:
-		x.Tolerance = max(2*stats.Combined(spread, sampling), image) + d
+		x.Tolerance = 2 * stats.Combined(spread, sampling)
 	}
+	x.Tolerance = max(x.Tolerance, image) + d
 	withoutOurs := max(2*stats.Combined(theirs, sampling), image) + d
 	better := x.Ours.Metric.better
 	switch distance := math.Abs(x.difference()); {

@@ -81,7 +81,7 @@ func TestFigureProblems(t *testing.T) {
 	for _, kind := range []string{"curves", "scatter"} {
 		r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \""+kind+"\"\ny = [\"absent\"]\n", map[string][]float64{"slow": {0.9}})
 		drawn := new(writer).figures(r)
-		if want := []string{"figure f of demo: no record has the metrics that it shows"}; drawn != nil || !slices.Equal(r.Problems, want) {
+		if want := []string{"figure f of demo: no record has what it shows"}; drawn != nil || !slices.Equal(r.Problems, want) {
 			t.Errorf("%s: %v, problems %q", kind, drawn, r.Problems)
 		}
 	}
@@ -111,7 +111,7 @@ func TestMistyped(t *testing.T) {
 	text := strings.Replace(small, "[table]\n", "[table]\nvalues = { slow = \"secnods\", fast-lr = \"mine\" }\n", 1)
 	s := parse(t, text+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_accuracy\", \"last.bound\", \"absent\", \"margin_min\", \"mine_too\"]\ny2 = [\"transfer.hinge.tset_acc\"]\n")
 	st := stored(t, s, func(i int, d *store.Draft) { d.Result.Metrics["mine"], d.Result.Metrics["last.mine_too"] = 1, 1 })
-	const no = ", which is a metric of neither the program nor any record"
+	const no = ", but neither the program nor any record has such a metric"
 	want := []string{
 		`figure f of demo shows "test_accuracy"` + no + `; did you mean "test_acc"?`,
 		`figure f of demo shows "absent"` + no,
