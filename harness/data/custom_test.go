@@ -231,7 +231,7 @@ func TestCustomErrors(t *testing.T) {
 		{npzOf("bad.npz"), ErrCorrupt, "bad.npz"},
 		{Config{Format: "npz", Train: "good.npz", TrainArrays: []string{"x", "z"}}, ErrFormat, `no array "z"`},
 		{Config{Format: "npz", Train: "good.npz", Names: []string{"only"}}, ErrLabel, "labels are 0 to 0"},
-		{Config{Format: "npz", Train: "good.npz", Channels: 3}, ErrShape, "channels = 3 requires"},
+		{Config{Format: "npz", Train: "good.npz", Channels: 3}, ErrShape, "1 channels\nhint: write channels = 1"},
 		{Config{Format: "npz", Train: "good.npz", Size: []int{2, 2}}, ErrShape, "size = [2, 2] requires"},
 		{npzOf("good.npz"), ErrClass, "at least two images"},
 		{folder("sizes"), ErrShape, filepath.Join("sizes", "b", "1.png")},

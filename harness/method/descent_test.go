@@ -140,7 +140,7 @@ func TestDivergence(t *testing.T) {
 		"update 1: the gradient of the number contains +Inf": func(l *line) {
 			l.Gradient = func(context.Context, int) (float64, error) { l.x.Grad[0] = float32(math.Inf(1)); return 0, nil }
 		},
-		"update 1: the gradient of the number contains 1e+20": func(l *line) {
+		"update 1: the gradient of the number contains 1e+20, whose square is not finite": func(l *line) {
 			l.Gradient = func(context.Context, int) (float64, error) { l.x.Grad[0] = 1e20; return 0, nil }
 		},
 		"update 1: the loss is NaN": func(l *line) {

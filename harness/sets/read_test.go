@@ -122,7 +122,7 @@ func TestForeignNPZ(t *testing.T) {
 		"write normalised = \"no\"":          {Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard},
 		"std must be positive":               {Of("images", []int{2, 1, 2, 3}, make([]float32, 12)), hard, Of("mean", []int{3}, make([]float32, 3)), Of("std", []int{3}, make([]float32, 3))},
 		"\"labels\" and \"of\" give image 0": {pixels, hard, Of("of", []int{2}, []int64{0, 1})},
-		"of give image 1 the classes 0":      {pixels, Of("labels", []int{2, 2}, []float64{0, 1, 1, 0}), Text("label_kind", "hard"), Of("of", []int{2}, []int64{1, 1})},
+		`"of" give image 1 the classes 0`:    {pixels, Of("labels", []int{2, 2}, []float64{0, 1, 1, 0}), Text("label_kind", "hard"), Of("of", []int{2}, []int64{1, 1})},
 		"it has the classes b, a":            {pixels, hard, Text("classes", "b\na")},
 		"labels has the shape [2]":           {pixels, texts("labels", []string{"a", "b"})},
 		"class of each of the 2 images":      {pixels, Of("labels", []int{2}, []float32{1, -1}), Text("label_kind", "value"), Of("of", []int{3}, []int64{0, 1, 0})},
