@@ -116,8 +116,8 @@ type Published struct {
 	OnlyClaims bool `toml:"only_claims"`
 }
 
-// Number is a published value, written as a number or as [mean, spread]. A spread of 0 was rounded
-// to 0; it does not mean that there is none.
+// Number is a published value, written as a number or as [mean, spread]. A published spread of 0
+// was rounded to 0.
 type Number struct {
 	Mean, Spread float64
 	HasSpread    bool

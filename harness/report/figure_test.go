@@ -249,3 +249,12 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+// A logarithmic axis drops points of either end of an interval. The others keep their update.
+func TestBetween(t *testing.T) {
+	low := []chart.Point{{X: 2, Y: 0.1}, {X: 3, Y: 0.2}}
+	high := []chart.Point{{X: 1, Y: 0.7}, {X: 2, Y: 0.8}}
+	if got := between(low, high); len(got) != 1 || got[0].X != 2 || got[0].Low != 0.1 || got[0].High != 0.8 {
+		t.Error(got)
+	}
+}

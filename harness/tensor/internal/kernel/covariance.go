@@ -31,8 +31,8 @@ type Sums struct {
 //	Dst[i] += [ r sin t + (pi - t) s ]/pi,
 //
 // which is twice the covariance after ReLU. If DstT is given, inner products of the
-// derivatives with respect to the weights are computed too, from sums T of those of the
-// layer before:
+// derivatives with respect to the weights are computed too. T are sums of these inner
+// products in the layer before:
 //
 //	DstT[i] += (pi - t)/pi [ Scale ((T[2i] + T[2i+1]) + T[2i+2]) + s ].
 //
