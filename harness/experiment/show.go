@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -94,9 +93,6 @@ type Published struct {
 	// no one has compared the numbers with the source
 	Unchecked bool `toml:"unchecked"`
 
-	Best   []string `toml:"best"`   // columns that the source marks as best
-	Second []string `toml:"second"` // columns that the source marks as second
-
 	// methods that the source proposes, not those that it compares with. Their reproduced
 	// numbers are also counted separately.
 	Own []string `toml:"own"`
@@ -167,17 +163,7 @@ func (p Published) Check() error {
 	case p.From == "" && p.Of != "":
 		return &method.BadSetting{Key: "of", Why: "needs from"}
 	}
-	return errors.Join(p.marked("best", p.Best), p.marked("second", p.Second), p.checkFamilies())
-}
-
-// marked checks that marked columns have a value.
-func (p Published) marked(key string, columns []string) error {
-	for _, c := range columns {
-		if _, ok := p.Values[c]; !ok {
-			return &method.BadSetting{Key: key, Why: fmt.Sprintf("names %q, which has no value", c)}
-		}
-	}
-	return nil
+	return p.checkFamilies()
 }
 
 // Claim is a claim that is checked on published numbers and on our records.

@@ -215,7 +215,7 @@ func less(c claimData) []part {
 // growth judges how much the metric grows from one end of Axis to the other: by at most Factor
 // for Columns, and by more for Against.
 func growth(c claimData) []part {
-	points := c.r.axisValues(c.Axis)
+	points := c.r.valuesOf(c.cells, c.Axis)
 	if len(points) == 0 {
 		return nil // the axis belongs to another profile
 	}

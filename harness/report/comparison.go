@@ -190,7 +190,7 @@ func (x *Comparison) judge(d float64) {
 // difference of two accuracies. Both are in percent, and 0 for other metrics.
 func (x *Comparison) testImage() (one, sampling float64) {
 	n := float64(x.Runs.testImages())
-	if n == 0 || !isAccuracy(x.Metric) || !method.IsScore(x.Metric) {
+	if n == 0 || !isAccuracy(x.Metric) {
 		return 0, 0
 	}
 	q := min(max((x.Ours.mean()+x.Published.Mean)/200, 0), 1)
@@ -241,7 +241,7 @@ func (r *Results) rounding(of *experiment.Published, metric string) float64 {
 func (r *Results) warnOfFractions() {
 	for _, p := range r.Spec.Published {
 		for _, column := range slices.Sorted(maps.Keys(p.Values)) {
-			if x := p.Values[column].Mean; method.IsScore(p.Metric) && isAccuracy(metricOr(p.Metric)) && x > 0 && x < 1 {
+			if x := p.Values[column].Mean; isAccuracy(metricOr(p.Metric)) && x > 0 && x < 1 {
 				r.problem("published by %s: %s = %v is read as %v %%: give accuracies in percent", p.Source, column, x, x)
 			}
 		}

@@ -24,7 +24,7 @@ func to(ids ...string) []entity {
 
 var fileTypes = map[string]string{
 	".csv": "text/csv", ".html": "text/html", ".json": "application/json", ".md": "text/markdown",
-	".pdf": "application/pdf", ".png": "image/png", ".svg": "image/svg+xml", ".tex": "text/x-tex",
+	".pdf": "application/pdf", ".png": "image/png", ".tex": "text/x-tex",
 }
 
 // crate returns the RO-Crate 1.1 description of a folder of results: which program wrote which

@@ -83,7 +83,8 @@ func (r *Results) runsCSV() []byte {
 				continue
 			}
 			p := run.Record.Provenance
-			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), tenDigits(perIteration(run.Record)), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall), shortest(p.Scoring), strconv.FormatInt(p.Memory, 10), string(c.family("test_acc")))
+			iteration, timed := metricOf(run.Record, secondsPerIteration)
+			l = append(l, "done", run.Record.Result.Key, strconv.Itoa(run.Record.Result.Updates), given(timed, tenDigits(iteration)), strconv.FormatBool(p.Timing.Shared), shortest(p.Wall), shortest(p.Scoring), strconv.FormatInt(p.Memory, 10), string(c.family("test_acc")))
 			for _, m := range names {
 				v, ok := run.Record.Result.Metrics[m]
 				l = append(l, given(ok, shortest(v)))

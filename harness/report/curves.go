@@ -92,8 +92,12 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 			s.Name = of + ", " + title
 		}
 		if b.xAxis != "" {
-			s.Mark = b.mark(s.Color)
-			s.Kind, s.Points = chart.Trail, b.along(g.cells, name)
+			s.Points = b.along(g.cells, name)
+			if s.Kind == chart.Range {
+				s.Points = between(s.Points, b.along(g.cells, interval+".high"))
+			} else {
+				s.Kind, s.Mark = chart.Trail, b.mark(s.Color)
+			}
 		} else {
 			s.Points = b.trace(g.cells[0], x, name)
 			switch {

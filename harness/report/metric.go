@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"dgkip/harness/experiment"
+	"dgkip/harness/method"
 	"dgkip/harness/stats"
 	"dgkip/harness/store"
 	"dgkip/harness/suggest"
@@ -128,7 +129,7 @@ func about(name string) metric {
 var unrankedNames = strings.Fields("alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
 	"rate_mean rate_max image_gradient clipped test_images interval.right interval.wrong interval_perp.right interval_perp.wrong")
 
-// Mistyped finds metrics in the figures and tables of an experiment that neither the program nor
+// Mistyped finds metrics in the figures, tables and claims of an experiment that neither the program nor
 // any record knows. They are an error if all methods come with the program, and otherwise only
 // notes, because a method added later may still record them.
 func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
@@ -159,6 +160,13 @@ func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
 		for _, name := range slices.Concat(f.Y, f.Y2) {
 			look("figure "+f.Name, name)
 		}
+		if !slices.ContainsFunc(s.Axes, func(a experiment.Axis) bool { return a.Name == f.X }) {
+			look("figure "+f.Name, f.X)
+		}
+	}
+	for _, c := range s.Claims {
+		look("claim "+c.ID, c.Metric)
+		look("claim "+c.ID, c.Other)
 	}
 	if s.Table != nil {
 		for _, name := range append(slices.Sorted(maps.Values(s.Table.Values)), s.Table.Value) {
@@ -233,8 +241,11 @@ func perUpdate(rec *store.Record) float64 {
 // metricOr returns the name of a metric, by default the test accuracy.
 func metricOr(name string) string { return cmp.Or(name, "test_acc") }
 
-// isAccuracy reports whether a metric is a fraction that is shown in percent.
-func isAccuracy(metric string) bool { return about(metric).unit == "%" }
+// inPercent reports whether a metric is a fraction that is shown in percent.
+func inPercent(metric string) bool { return about(metric).unit == "%" }
+
+// isAccuracy reports whether a metric is a test accuracy.
+func isAccuracy(metric string) bool { return inPercent(metric) && method.IsScore(metric) }
 
 // isTime reports whether a metric is a time, which depends on the machine and comes from the timed
 // runs of a cell.

@@ -168,7 +168,7 @@ func (r *Results) cellNumbers(l *numberList, c *CellRuns, recorded []string) {
 	add("making", makingSeconds, func(x Cell) string { return significant(x.Mean, 2) + " s" })
 	for _, metric := range recorded {
 		text := func(x Cell) string { return significant(x.Mean, 3) }
-		if isAccuracy(metric) {
+		if inPercent(metric) {
 			text = withSpread
 		}
 		add(metric, metric, text)
@@ -199,7 +199,7 @@ func (l *numberList) published(x Comparison) {
 	}
 	text := x.Ours.format(x.Published.Mean, 2)
 	switch {
-	case isAccuracy(x.Metric):
+	case inPercent(x.Metric):
 		text = percent(x.Published.Mean, x.Published.Spread, x.Published.HasSpread)
 	case isTime(x.Metric):
 		text += " s"
@@ -231,10 +231,11 @@ func (r *Results) largest(out *numberList) {
 	var far []Comparison
 	accuracies := 0
 	for _, x := range r.Published {
-		if x.accuracy() {
-			accuracies++
+		if !x.accuracy() || x.Outcome == OtherFamily || x.BuiltIn {
+			continue
 		}
-		if x.Ours.N > 0 && x.accuracy() && x.Outcome != OtherFamily && !x.BuiltIn {
+		accuracies++
+		if x.Ours.N > 0 {
 			far = append(far, x)
 		}
 	}

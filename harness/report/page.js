@@ -9,9 +9,9 @@ const press = (e, act) => {
 };
 
 // Filters: each offers the values that cells have. The headings of tables have the same names.
-const filters = ['Dataset', 'IPC', 'Method', 'Protocol'].map((name, i) => ({ name, i, values: new Set(), select: make('select') }));
-const cells = all('details.cell').map(e => ({ e, of: e.dataset.f.split('|'), section: e.closest('section') }));
-for (const c of cells) filters.forEach(f => f.values.add(c.of[f.i]));
+const filters = ['Dataset', 'IPC', 'Method', 'Protocol'].map(name => ({ name, key: name.toLowerCase(), values: new Set(), select: make('select') }));
+const cells = all('details.cell').map(e => ({ e, of: e.dataset, section: e.closest('section') }));
+for (const c of cells) filters.forEach(f => f.values.add(c.of[f.key]));
 const chosen = f => f.select.value;
 const count = make('output');
 
@@ -87,7 +87,7 @@ for (const t of tables) {
 function filter() {
   const left = new Map();
   for (const c of cells) {
-    c.e.hidden = filters.some(f => chosen(f) && c.of[f.i] !== chosen(f));
+    c.e.hidden = filters.some(f => chosen(f) && c.of[f.key] !== chosen(f));
     left.set(c.section, (left.get(c.section) || 0) + !c.e.hidden);
   }
   for (const [section, n] of left) {

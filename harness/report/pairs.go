@@ -39,8 +39,12 @@ func (r *Results) pairTable() *sheet.Sheet {
 	if q.unit == "%" {
 		unit = " in percentage points"
 	}
-	s.Caption = fmt.Sprintf("In %d of %s of two methods, seed by seed, the 95 %% t-interval of the mean difference excludes zero. The difference is in %s%s. Runs of the same seed share the data and the networks, but not the initial images.",
-		apart, Count(len(s.Rows), "comparison", "comparisons"), q.title, unit)
+	in := "none"
+	if apart > 0 {
+		in = strconv.Itoa(apart)
+	}
+	s.Caption = fmt.Sprintf("In %s of %s of two methods, seed by seed, the 95 %% t-interval of the mean difference excludes zero. The difference is in %s%s. Runs of the same seed share the data and the networks, but not the initial images.",
+		in, Count(len(s.Rows), "comparison", "comparisons"), q.title, unit)
 	if len(s.Rows) > 1 {
 		s.Caption += fmt.Sprintf(" The intervals are not adjusted for making %d comparisons.", len(s.Rows))
 	}
@@ -76,12 +80,16 @@ type difference struct {
 	stats.Summary
 }
 
+// paired reports whether columns can be compared seed by seed: all show the same metric, which
+// does not depend on the machine.
+func (g tableLayout) paired() bool { return len(g.t.Values) == 0 && !isTime(g.t.Value) }
+
 // differences compares columns over the seeds that both have, which are at least two. Every row
 // compares columns with their controls if the spec names controls. Otherwise it compares, in every
 // league, the best with the second, or the only ranked column with the unranked ones.
 func (g tableLayout) differences() []difference {
-	if len(g.t.Values) > 0 {
-		return nil // columns show different metrics
+	if !g.paired() {
+		return nil
 	}
 	var out []difference
 	q := about(g.t.Value)
@@ -195,7 +203,7 @@ func (r *Results) pairNumbers(out *numberList) {
 			out.add(place+"/seeds", strconv.Itoa(one.N))
 		}
 	}
-	if n, all := r.progress(); len(r.layout.t.Values) == 0 && r.Spec.Seeds > 1 && n[sheet.Blank] < all {
+	if n, all := r.progress(); r.layout.paired() && r.Spec.Seeds > 1 && n[sheet.Blank] < all {
 		out.none("pair/", sheet.NotRun)
 	}
 }

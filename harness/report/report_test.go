@@ -69,7 +69,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 		}
 	}
 	page := first["index.html"]
-	for _, want := range []string{"go run . -exp demo.toml -seeds 3 -only &#39;dataset:mnist ipc:1 method:slow&#39; -verify 1", "index &lt;out&gt; of range &amp; more", "Some CPU", "prefers-color-scheme: dark", "Glyphs", `src="figures/demo-process.svg"`} {
+	for _, want := range []string{"go run . -exp demo.toml -seeds 3 -only &#39;dataset:mnist ipc:1 method:slow&#39; -verify 1", "index &lt;out&gt; of range &amp; more", "Some CPU", "prefers-color-scheme: dark", "Glyphs", `src="figures/demo-process.png"`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

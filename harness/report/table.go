@@ -78,7 +78,7 @@ func (b *tableBuilder) times() (names []string) {
 	if b.t.Time && b.t.Value != secondsPerIteration {
 		names = append(names, secondsPerIteration)
 	}
-	if b.t.Making {
+	if b.t.Making && b.t.Value != makingSeconds {
 		names = append(names, makingSeconds)
 	}
 	return names
@@ -185,7 +185,7 @@ func (b *tableBuilder) entry(row, column group, line int) (sheet.Entry, Cell) {
 	}
 	q := b.in(b.lines[line], column)
 	x := b.r.cell(c, q.name)
-	if x.N == 0 && len(b.lines) > 1 && isTime(q.name) {
+	if x.N == 0 && line > 0 {
 		return sheet.Entry{}, x // the line above says what happened
 	}
 	spread := b.t.Spread
@@ -196,7 +196,9 @@ func (b *tableBuilder) entry(row, column group, line int) (sheet.Entry, Cell) {
 	if x.N == 0 {
 		return e, x
 	}
-	e.Link = "#" + b.r.anchor(c)
+	if c.state() != sheet.NotRun { // other cells are not on the page
+		e.Link = "#" + b.r.anchor(c)
+	}
 	switch {
 	case isTime(q.name):
 	case x.N == 1 && b.most > 1 && spread != "none":

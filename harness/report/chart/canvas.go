@@ -1,25 +1,20 @@
 package chart
 
 import (
-	"bytes"
-	"encoding/base64"
 	"image"
 	"image/color"
-	"image/png"
 	"math"
-	"regexp"
 
 	xdraw "golang.org/x/image/draw"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"dgkip/harness/deflate"
 )
 
 // Formats lists the formats that Render writes.
-var Formats = []string{"pdf", "svg", "png"}
+var Formats = []string{"pdf", "png"}
 
 // dpi is the resolution of PNG files.
 const dpi = 200
@@ -30,9 +25,6 @@ type Picture interface {
 	Paint(draw.Canvas)
 }
 
-// embedded matches an image in an SVG file.
-var embedded = regexp.MustCompile(`data:image/jpg;base64,[^"]*`)
-
 // Render draws a picture in one of the formats.
 func Render(p Picture, format string) []byte {
 	if format == "png" {
@@ -40,29 +32,9 @@ func Render(p Picture, format string) []byte {
 	}
 	w, h := p.Size()
 	w, h = vg.Length(math.Ceil(float64(w))), vg.Length(math.Ceil(float64(h)))
-	if format == "pdf" {
-		c := newPDF(w, h)
-		p.Paint(draw.New(outlined{rounding{c}}))
-		return c.file()
-	}
-	c := vgsvg.New(w, h)
+	c := newPDF(w, h)
 	p.Paint(draw.New(outlined{rounding{c}}))
-	var b bytes.Buffer
-	if _, err := c.WriteTo(&b); err != nil {
-		panic("chart: writing to a buffer failed: " + err.Error())
-	}
-	return embedded.ReplaceAllFunc(b.Bytes(), anew)
-}
-
-// anew compresses an image in an SVG file again, because vgsvg uses the standard library, whose
-// output changes with Go, and labels the image as a JPEG.
-func anew(url []byte) []byte {
-	_, text, _ := bytes.Cut(url, []byte(","))
-	img, err := png.Decode(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(text)))
-	if err != nil {
-		panic("chart: vgsvg writes no PNG: " + err.Error())
-	}
-	return base64.StdEncoding.AppendEncode([]byte("data:image/png;base64,"), deflate.PNG(img))
+	return c.file()
 }
 
 // Raster draws a picture as a PNG.
