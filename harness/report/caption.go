@@ -24,7 +24,11 @@ func (b *tableBuilder) explain() {
 	sentences = append(sentences, sentence(b.t.Caption), what+b.spreadText()+".")
 	sentences = append(sentences, b.otherMetrics()...)
 	if len(b.times()) > 0 || q.name == secondsPerIteration {
-		sentences = append(sentences, fmt.Sprintf("An iteration is what the authors of each method call one: one update, but in DC and DSA as many updates as there are images per class. Its time includes the training of networks, but not scoring. Times within %g %% count as equal.", 100*timeNoise))
+		iteration := "Iterations are counted as by the authors of each method, usually one for each update."
+		if slices.ContainsFunc(b.r.Cells, func(c *CellRuns) bool { return slices.Contains([]string{"dc", "dsa"}, c.Cell.Method().Info().Name) }) {
+			iteration += " An iteration of DC or DSA has as many updates as there are images per class."
+		}
+		sentences = append(sentences, iteration, fmt.Sprintf("The time of an iteration includes the training of networks, but not scoring. Times within %g %% count as equal.", 100*timeNoise))
 	}
 	if b.t.Making {
 		sentences = append(sentences, "The time to make a set covers all its iterations. It excludes the features and the reference model of the real images, which are computed once for all sets.")

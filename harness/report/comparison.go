@@ -99,7 +99,8 @@ func (r *Results) publishedOf(c *experiment.Cell, metric string) (number experim
 	return number, of, of != nil
 }
 
-// compare judges our numbers against all published ones, metric by metric.
+// compare judges our numbers against the published ones, metric by metric. A metric of a
+// cell has one published number (publishedOf).
 func (r *Results) compare() []Comparison {
 	var metrics []string
 	for _, p := range r.Spec.Published {
@@ -138,9 +139,9 @@ func (r *Results) compare() []Comparison {
 // limit: both sides are scored on the same images and share part of their error. A difference of
 // one test image is always within the tolerance.
 //
-// d is half a unit of the last published digit, and a published spread of 0.00 counts as d. Without
-// any spread there is no tolerance. Other
-// metrics have no sampling error, and times have no tolerance unless the experiment declares one.
+// d is half a unit of the last published digit, and a published spread of 0.00 counts as d. A tolerance
+// that the experiment declares replaces the root. Without one, there is no tolerance if no spread is
+// known, nor for times. Metrics other than accuracies have no sampling error.
 //
 // Let T0 be T for o = 0. A number is unstable if the difference is within T but not within T0, and
 // 2 o > T0: it is within only because our own seeds scatter.

@@ -40,7 +40,7 @@ func (r *Results) reasonOf(c *experiment.Cell) Reason {
 		why := settingPattern.ReplaceAllStringFunc(d.Why, func(key string) string {
 			v, ok := settings[strings.Trim(key, "{}")]
 			if !ok {
-				r.problem("deviation %q: %s has no setting %s", d.Why, c.Column, key)
+				r.problem("deviation %q of %s: %s has no setting %s; name one of its settings, or leave out the braces", d.Why, r.Spec.Name, c.Column, key)
 				return key
 			}
 			return setting(v)

@@ -20,7 +20,7 @@ type Report struct {
 }
 
 // Write writes tables/, figures/ and index.html into a folder, from the records in the store. It
-// leaves a page alone that another program wrote, and replaces all other files.
+// leaves a page and an RO-Crate alone that another program wrote, and replaces all other files.
 //
 // A file name begins with the experiment, followed by the profile unless it is the default. The
 // main table adds nothing to it. Further tables add -reproduced, -pairs or -claims, the numbers of
@@ -111,7 +111,7 @@ func (w *writer) figures(r *Results) []figure {
 		file := "figures/" + v.Name + "."
 		if v.picture == nil {
 			if r.options.Only.Empty() || r.only(f.Only) != nil {
-				r.problem("figure %s of %s: no record has what it shows", f.Name, r.Spec.Name)
+				r.problem("figure %s of %s: no record has what it shows (%s)", f.Name, r.Spec.Name, list(slices.Concat(f.Y, f.Y2)))
 			}
 			for _, format := range append(slices.Clone(chart.Formats), "tex") {
 				w.remove(file + format)

@@ -15,11 +15,12 @@ const latexFallbacks = `\providecommand{\toprule}{\hline}\providecommand{\midrul
 \ifdefined\resizebox\long\def\dgkipfit#1{\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{#1}}\else\long\def\dgkipfit#1{\scriptsize#1}\fi
 `
 
-// Limits of a float: latexLine characters of \footnotesize fit into a line of an A4 page, and
-// latexRows rows fit on a page with caption and notes.
+// Limits of a float: latexLine characters of \footnotesize fit into a line of an A4 page. With caption
+// and notes, a page has room for latexRows rows of several blocks, or latexBlock rows of one.
 const (
-	latexLine = 118
-	latexRows = 30
+	latexLine  = 118
+	latexRows  = 30
+	latexBlock = 50
 )
 
 // Latex returns the table as one float, or as several if one would fill more than a page. It looks
@@ -35,7 +36,7 @@ func (s *Sheet) Latex(source string) []byte {
 		if i == 0 {
 			p("\\begin{table*}[htbp]\n\\centering\n\\caption{%s}\n\\label{tab:%s}\n", LatexText(s.caption("bold", "underlined")), LatexLabel(s.Name))
 		} else {
-			p("\\begin{table*}[htbp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued. The best of a row is the best of all parts. Marks are explained below the first part.}\n", LatexText(s.Title))
+			p("\\begin{table*}[htbp]\n\\centering\n\\addtocounter{table}{-1}\n\\caption{%s, continued.%s}\n", LatexText(s.Title), s.continued())
 		}
 		p("\\smallskip\n\\footnotesize\\setlength{\\tabcolsep}{4pt}\n")
 		// Without booktabs, rules have no space around them.
@@ -76,13 +77,54 @@ func (s *Sheet) latexFloats() [][]*Sheet {
 				part = block.slice(from, to).filled()
 			}
 			from = to
-			if rows += len(part.Rows); out == nil || rows > latexRows {
-				out, rows = append(out, nil), len(part.Rows)
+			for _, page := range part.pages() {
+				if rows += len(page.Rows); out == nil || rows > latexRows {
+					out, rows = append(out, nil), len(page.Rows)
+				}
+				out[len(out)-1] = append(out[len(out)-1], page)
 			}
-			out[len(out)-1] = append(out[len(out)-1], part)
 		}
 	}
 	return out
+}
+
+// pages cuts a block that is too long for a page between its outermost headings.
+func (s *Sheet) pages() []*Sheet {
+	var out []*Sheet
+	from, end := 0, 0 // the rows of the page so far
+	cut := func() {
+		part := *s
+		part.Rows = s.Rows[from:end]
+		out, from = append(out, &part), end
+	}
+	lines := s.Lines()
+	for i, l := range lines {
+		if l.Level > 0 {
+			continue
+		}
+		to := i + 1 // the row after the last of this heading
+		for to < len(lines) && lines[to].Level > 0 {
+			to++
+		}
+		if to-from > latexBlock && end > from {
+			cut()
+		}
+		end = to
+	}
+	cut()
+	return out
+}
+
+// continued says what a reader of a further part of the table needs from the first.
+func (s *Sheet) continued() string {
+	text := ""
+	if s.Has(func(e Entry) bool { return e.Place > 0 }) {
+		text += " The best of a row is the best of all parts."
+	}
+	if len(s.Footnotes)+len(s.Notes) > 0 {
+		text += " Notes are below the first part."
+	}
+	return text
 }
 
 func (s *Sheet) latexTabular(b *bytes.Buffer) {

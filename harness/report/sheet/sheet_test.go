@@ -3,6 +3,8 @@ package sheet
 import (
 	"bytes"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -152,5 +154,25 @@ func TestLatexFits(t *testing.T) {
 		if got := strings.Count(tex, text); got != n {
 			t.Errorf("%s %d times, want %d:\n%s", text, got, n, tex)
 		}
+	}
+}
+
+// A table of many rows is cut between its outermost headings.
+func TestLatexPages(t *testing.T) {
+	s := &Sheet{Title: "T", Heads: []string{"Data", "IPC"}, Merge: 1, Columns: []string{"A"}}
+	for i := range 90 {
+		s.Rows = append(s.Rows, Row{Heads: []string{strconv.Itoa(i / 30), strconv.Itoa(i)}, Cells: []Entry{Text("1")}})
+	}
+	var rows []int
+	for _, blocks := range s.latexFloats() {
+		for _, b := range blocks {
+			rows = append(rows, len(b.Rows))
+		}
+	}
+	if !slices.Equal(rows, []int{30, 30, 30}) {
+		t.Errorf("floats of %v rows", rows)
+	}
+	if tex := string(s.Latex("x")); strings.Contains(tex, "best of all parts") || strings.Count(tex, "T, continued.}") != 2 {
+		t.Error(tex)
 	}
 }
