@@ -2,13 +2,11 @@ package experiment
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"dgkip/harness/toml"
 )
 
 const child = `schema = 1
@@ -125,42 +123,6 @@ func TestFormerProfiles(t *testing.T) {
 		if got, err := ProfileOf(name); got != want || err != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
-	}
-}
-
-// Former names of methods' settings become the current ones wherever a file may have them, and nowhere
-// else. They stay if a method has such a setting.
-func TestFormerSettings(t *testing.T) {
-	const text = "[grid]\n\"method.metric\" = [\"loss\"]\n[method.ls]\nmetric = \"loss\"\n[[set]]\nwhen = { \"method.metric\" = \"loss\" }\nwith = { method = { relabel = \"loss\" } }\n[[claim]]\nmetric = \"test_acc\"\n[profile.smoke.method.metric]\nmetric = \"loss\"\nrate = 1\n"
-	const now = "[grid]\n\"method.match\" = [\"loss\"]\n[method.ls]\nmatch = \"loss\"\n[[set]]\nwhen = { \"method.match\" = \"loss\" }\nwith = { method = { refit_labels = \"loss\" } }\n[[claim]]\nmetric = \"test_acc\"\n[profile.smoke.method.metric]\nmatch = \"loss\"\nrate = 1\n"
-	oldSettings["rate"] = "speed" // toy has a rate
-	defer delete(oldSettings, "rate")
-	tree := func(text string) *toml.Node {
-		root, faults := toml.Parse("f.toml", text)
-		if faults != nil {
-			t.Fatal(faults)
-		}
-		return root
-	}
-	var plain func(n *toml.Node) any
-	plain = func(n *toml.Node) any {
-		out := []any{n.Value}
-		for _, k := range n.Keys() {
-			out = append(out, k, plain(n.Get(k)))
-		}
-		for _, one := range n.List {
-			out = append(out, plain(one))
-		}
-		return out
-	}
-	var d toml.Decoder
-	root := tree(text)
-	renameSettings(&d, root, false)
-	if got, want := plain(root), plain(tree(now)); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if len(d.Notes) != 5 || d.Notes[1] != "f.toml:4: metric is now called match" {
-		t.Errorf("notes %q", d.Notes)
 	}
 }
 

@@ -138,9 +138,6 @@ func readText(f files, file, text string, o Options) (*Spec, error) {
 	if len(d.Faults) > 0 {
 		return nil, d.Faults.Err()
 	}
-	for _, one := range append(chain, changes) {
-		renameSettings(d, one, false)
-	}
 	profiles := make([]*toml.Node, len(chain))
 	for i, one := range chain {
 		profiles[i] = profilesOf(d, one)
@@ -276,36 +273,6 @@ func fitting(changes, root *toml.Node) *toml.Node {
 		}
 	}
 	return changes
-}
-
-// oldSettings maps former names of methods' settings, which are still accepted, to the current names.
-var oldSettings = map[string]string{"metric": "match", "relabel": "refit_labels"}
-
-// renameSettings gives the methods' settings in a file their current names, unless a method has a setting
-// with the former name. ofMethod is true for a table inside a section of methods.
-func renameSettings(d *toml.Decoder, n *toml.Node, ofMethod bool) {
-	if n == nil {
-		return
-	}
-	for _, key := range slices.Clone(n.Keys()) {
-		child := n.Get(key)
-		old, dotted := strings.CutPrefix(key, "method.")
-		if to := oldSettings[old]; to != "" && (ofMethod || dotted) && child.Table == nil && !isSetting(old) {
-			if to = strings.TrimSuffix(key, old) + to; n.Get(to) == nil {
-				d.Note(child, fmt.Sprintf("%s is now called %s", key, to))
-				n.Rename(key, to)
-			}
-		}
-		renameSettings(d, child, ofMethod || key == "method")
-	}
-	for _, one := range n.List {
-		renameSettings(d, one, false)
-	}
-}
-
-// isSetting reports whether some method has a setting.
-func isSetting(name string) bool {
-	return slices.ContainsFunc(method.Names(), func(m string) bool { return slices.Contains(toml.Keys(method.New(m)), name) })
 }
 
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }
