@@ -102,6 +102,9 @@ func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Nod
 			}
 		}
 	}
+	if errors.Is(err, fs.ErrInvalid) {
+		hint = "name a file in the folder of the experiment"
+	}
 	if err != nil {
 		d.Fault(n, fmt.Sprintf("%s: %v", what, err), hint)
 		return nil
@@ -156,10 +159,10 @@ func readText(f files, file, text string, o Options) (*Spec, error) {
 			r.layers = append(r.layers, layer)
 			r.root = toml.Merge(r.root, layer)
 		}
-		if r.command = changes; o.times {
-			r.command = fitting(changes, r.root)
-		}
-		if r.command != nil {
+		if name == o.Profile && changes != nil { // other profiles may lack what -set changes
+			if r.command = changes; o.times {
+				r.command = fitting(changes, r.root)
+			}
 			r.layers = append(r.layers, r.command)
 			r.root = toml.Merge(r.root, r.command)
 		}
@@ -307,6 +310,7 @@ func chainOf(d *toml.Decoder, f files, own *toml.Node, names []string) []*toml.N
 	if base == nil {
 		return alone
 	}
+	checkSchema(d, base)
 	return append(chainOf(d, f, base, append(names, name)), own)
 }
 
