@@ -369,7 +369,7 @@ func (f *flags) options(board *progress.Board) engine.Options {
 func (f *flags) openCache(wanted request, board *progress.Board) *store.Cache {
 	var budget int64
 	for _, s := range wanted.Specs {
-		budget = max(budget, int64(s.Cache.Disk))
+		budget = max(budget, int64(1e9*s.Cache.Disk))
 	}
 	if f.worker {
 		budget = max(budget, workersCache)

@@ -169,5 +169,5 @@ func (c *Cell) IdentityOf(m method.Method, data DatasetIdentity, seed uint64) Id
 // Cache sets the disk space for shared values that later starts of the program can reuse, none by default.
 // It does not affect the identity of runs.
 type Cache struct {
-	Disk Size `toml:"disk"`
+	Disk float64 `toml:"disk" min:"0" max:"1e6" hint:"write disk = 8, in GB"` // GB
 }
