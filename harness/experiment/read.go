@@ -23,7 +23,7 @@ type Options struct {
 	Profile  string   // DefaultProfile if empty
 	Datasets []string // known datasets; nil accepts all
 	Seeds    int      // number of seeds; 0 uses the file's
-	Set      []string // KEY=VALUE, overriding the file, both as in TOML
+	Set      []string // KEY=VALUE as in TOML, overriding the chosen profile
 
 	// Library holds further files that an experiment may name. It may be nil.
 	Library fs.FS
