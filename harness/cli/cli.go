@@ -199,7 +199,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	}
 	wanted := request{Specs: specs, Only: filter, Store: f.store()}
 	if f.export != "" {
-		return f.exportSets(ctx, out, wanted)
+		return f.exportSets(ctx, out, errOut, wanted)
 	}
 	if f.collect {
 		return f.collectRecords(ctx, out, errOut, wanted)
@@ -248,7 +248,6 @@ func (f *flags) runPlan(ctx context.Context, out, errOut io.Writer, wanted reque
 
 // collectRecords reports on the existing records.
 func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wanted request) error {
-	wanted.Store = wanted.Store.Snapshot() // which reads each record once
 	plan, err := onRecord(ctx, wanted.Store, experiment.Runs(wanted.Specs), wanted.Only)
 	if err != nil {
 		return err
@@ -369,7 +368,7 @@ func (f *flags) options(board *progress.Board) engine.Options {
 func (f *flags) openCache(wanted request, board *progress.Board) *store.Cache {
 	var budget int64
 	for _, s := range wanted.Specs {
-		budget = max(budget, int64(s.Cache.Disk))
+		budget = max(budget, int64(1e9*s.Cache.Disk))
 	}
 	if f.worker {
 		budget = max(budget, workersCache)

@@ -24,11 +24,12 @@ import (
 var exportFormats = []string{"pt", "npz", "half", "png"}
 
 // exportSets writes the sets of the selected records, one file for each, and a card.
-func (f *flags) exportSets(ctx context.Context, out io.Writer, wanted request) error {
+func (f *flags) exportSets(ctx context.Context, out, errOut io.Writer, wanted request) error {
 	plan, err := onRecord(ctx, wanted.Store, wanted.Specs, wanted.Only) // without runs that only supply times
 	if err != nil {
 		return err
 	}
+	printGone(errOut, plan)
 	runs := distinct(plan.Runs, func(r *engine.Run) bool {
 		_, err := f.convert(wanted.Store, r)
 		return err == nil

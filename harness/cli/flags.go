@@ -54,7 +54,7 @@ Checks and outputs
                   works without -exp
   -out DIR        folder of records, tables and figures (default results)
   -also DIR,DIR   also use the records in other folders, without writing there
-  -quiet          show only failures and results
+  -quiet          show no progress, and fewer notes
 Machine and data
   -jobs N         compute N sets at a time; tables then flag their times (default: one
                   per processor if all runs are small and no times are shown, else 1)
@@ -315,7 +315,8 @@ var noUse = []struct {
 	{"plan", "check paper worker for", "-plan only lists runs; without it they are computed"},
 	{"collect", "retry force jobs worker for", "-collect computes no runs; without it they are computed"},
 	{"verify", "retry force check paper worker for", "-verify compares records with repeated runs; -collect -check judges claims"},
-	{"paper alone", "set retry force only jobs worker for", "-paper alone only uses existing records; with -exp NAME runs are computed first"},
+	{"paper", "set seeds", "the paper shows the experiments as their files have them"},
+	{"paper alone", "retry force only jobs worker for", "-paper alone only uses existing records; with -exp NAME runs are computed first"},
 	{"export", "retry force check paper jobs worker for", "-export only writes sets of existing records; without it runs are computed"},
 	{"eval", "retry check paper jobs worker for", "-eval scores one file, and adds its scores to the records"},
 	{"submit", "force check paper jobs worker", "-submit prints a job of workers, which compute the runs; -collect shows the results"},

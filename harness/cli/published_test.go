@@ -15,37 +15,6 @@ import (
 	"dgkip/harness/method"
 )
 
-// Bold and underlined numbers of the paper agree with its numbers. One mark is wrong; the errata in
-// our report mention it.
-func TestPublishedMarks(t *testing.T) {
-	var wrong []string
-	for _, name := range []string{"table1", "table2", "table3"} {
-		s := shipped(t, name, experiment.DefaultProfile)
-		for _, p := range s.Published {
-			if len(p.Best) == 0 || p.OnlyClaims {
-				continue
-			}
-			// Rescaled columns are compared with the same numbers again.
-			maps.DeleteFunc(p.Values, func(column string, _ experiment.Number) bool { return strings.HasSuffix(column, "-rescaled") })
-			for column, v := range p.Values {
-				ahead := 0
-				for _, o := range p.Values {
-					if o.Mean != v.Mean && (o.Mean > v.Mean) == (p.Metric != "seconds_per_iteration") {
-						ahead++
-					}
-				}
-				if slices.Contains(p.Best, column) != (ahead == 0) || slices.Contains(p.Second, column) != (ahead == 1) {
-					wrong = append(wrong, fmt.Sprintf("%s %v %s", name, p.When, column))
-				}
-			}
-		}
-	}
-	slices.Sort(wrong)
-	if len(wrong) != 2 || !strings.HasSuffix(wrong[0], "dgkip-svm") || !strings.HasSuffix(wrong[1], "dsa") {
-		t.Errorf("marks that the numbers contradict: %q", wrong)
-	}
-}
-
 // Our numbers are scored by the same protocol family as the published numbers next to them. Numbers
 // for ten classes are not shown next to two classes.
 func TestPublishedFamilies(t *testing.T) {

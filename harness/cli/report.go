@@ -31,10 +31,13 @@ type request struct {
 
 // report writes all outputs that the flags request, and shows the tables.
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
+	r.Store = r.Store.Snapshot() // which reads each record once
 	o := report.Options{Only: r.Only, Set: f.shownSet(), Key: r.Plan.Key}
 	made, unwritten := report.Write(f.out, r.Specs, r.Store, o)
-	if other := r.Plan.OtherCode(r.Store); len(other) > 0 && !f.collect {
-		fmt.Fprintln(errOut, otherCode(other))
+	if !f.collect { // comparing code reads the sources
+		if other := r.Plan.OtherCode(r.Store); len(other) > 0 {
+			fmt.Fprintln(errOut, otherCode(other))
+		}
 	}
 	width := progress.Columns(out)
 	tables := progress.Screen(out) // allows bold text
@@ -50,15 +53,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	for _, p := range made.Problems {
 		fmt.Fprintln(errOut, "note: "+p)
 	}
-	missing := false
-	for _, err := range r.Plan.Gone {
-		first, _, _ := strings.Cut(err.Error(), "\n") // drops the hint, which is about computing the run
-		fmt.Fprintf(errOut, "note: a run is left out: %s\n", first)
-		missing = missing || errors.Is(err, fs.ErrNotExist)
-	}
-	if missing {
-		fmt.Fprintln(errOut, "hint: to keep showing a set whose file is gone, copy digest = \"sha256:...\" from its record next to its path")
-	}
+	printGone(errOut, r.Plan)
 	if unwritten != nil { // the tables were shown anyway
 		return unwritten
 	}
@@ -83,6 +78,19 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 		return coded{cmp.Or(leftOut, c.error), c.code}
 	}
 	return cmp.Or(failed, leftOut)
+}
+
+// printGone prints notes about runs that a plan leaves out.
+func printGone(errOut io.Writer, p *engine.Plan) {
+	missing := false
+	for _, err := range p.Gone {
+		first, _, _ := strings.Cut(err.Error(), "\n") // drops the hint, which is about computing the run
+		fmt.Fprintf(errOut, "note: a run is left out: %s\n", first)
+		missing = missing || errors.Is(err, fs.ErrNotExist)
+	}
+	if missing {
+		fmt.Fprintln(errOut, "hint: to keep using a set whose file is gone, copy digest = \"sha256:...\" from its record next to its path")
+	}
 }
 
 // folder returns a folder of the report, or "none" if no file was written there.

@@ -123,7 +123,7 @@ func printSettings(out io.Writer, specs []*experiment.Spec, only experiment.Filt
 
 // printPlan prints what would run.
 func (f *flags) printPlan(out io.Writer, wanted request) error {
-	p, s := wanted.Plan, wanted.Store
+	p, s := wanted.Plan, wanted.There
 	forecasts, err := engine.Forecasts(p, s, f.retry, f.force)
 	if err != nil {
 		return err

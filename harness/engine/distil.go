@@ -58,7 +58,11 @@ func (w *work) distil() error {
 		p.Resume = nil
 		set, err = r.Method().Distill(w.ctx, p, w.observe)
 	}
-	if cause := context.Cause(w.ctx); cause != nil && err != nil {
+	cause := context.Cause(w.ctx)
+	if cause != nil && cause != context.Cause(w.executor.ctx) { // observe found a fault, such as a loss that is not finite
+		return cause
+	}
+	if cause != nil && err != nil {
 		// The method was told to stop, whatever its error says. A finished set comes without an
 		// error, and is kept below.
 		var stopped *method.Interrupted

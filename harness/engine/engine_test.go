@@ -27,7 +27,7 @@ import (
 // walk is a method that moves random images at random. Wrong selects a fault.
 type walk struct {
 	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,blunt,refuses,flops,slow,begins,more,wider"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,heedless,blunt,refuses,flops,slow,begins,more,wider"`
 	Flop    float64 `toml:"flops"`           // operations of an update
 	Keeps   bool    `toml:"keeps"`           // uses the disk
 	Shares  bool    `toml:"shares,omitzero"` // uses a shared value that depends on the name of the data
@@ -106,7 +106,7 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 	}
 	for s.Update < w.Updates {
 		hook(ctx, s.Update+1)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && w.Wrong != "heedless" {
 			switch w.Wrong {
 			case "forgets": // allowed: the run starts again
 				return nil, &method.Interrupted{Cause: ctx.Err()}
@@ -143,6 +143,9 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 				p.Data.Train.X[1]++
 			case "nan":
 				loss = math.NaN()
+			case "heedless":
+				loss = math.NaN()
+				time.Sleep(1100 * time.Millisecond) // sets of over a second are kept
 			case "zero":
 				loss = 0
 			}

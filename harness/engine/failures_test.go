@@ -24,7 +24,7 @@ title = "T"
 [grid]
 dataset = ["a"]
 ipc = [1]
-method = ["walk", "error", "panic", "nan", "infinite", "many", "more", "wider"]
+method = ["walk", "error", "panic", "nan", "heedless", "infinite", "many", "more", "wider"]
 [method.error]
 use = "walk"
 wrong = "error"
@@ -34,6 +34,9 @@ wrong = "panic"
 [method.nan]
 use = "walk"
 wrong = "nan"
+[method.heedless]
+use = "walk"
+wrong = "heedless"
 [method.infinite]
 use = "walk"
 wrong = "score"
@@ -52,12 +55,12 @@ with = { eval = { half = { wrong = true } } }
 `
 	p := plan(t, wrong)
 	s := store.Open(t.TempDir())
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Computed: 2, Failed: 6, Broke: 6}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Computed: 2, Failed: 7, Broke: 7}) {
 		t.Errorf("outcome %+v", out)
 	}
 	for _, r := range p.Runs {
 		f := s.Failed(r.Key)
-		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order, at engine/engine_test.go:", "nan": "not-finite: loss is NaN at update 2", "infinite": "not-finite: test_acc is +Inf at update 6",
+		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order, at engine/engine_test.go:", "nan": "not-finite: loss is NaN at update 2", "heedless": "not-finite: loss is NaN at update 2", "infinite": "not-finite: test_acc is +Inf at update 6",
 			"more":  "error: method walk: distilled set: it has 3 images, but ipc 1 with 2 classes needs 2",
 			"wider": "error: method walk: distilled set: 2 classes of 4x16x1 images, but the data has 2 of 8x8x1"}[r.Cell.Column]
 		got := ""
@@ -71,13 +74,13 @@ with = { eval = { half = { wrong = true } } }
 			t.Errorf("the stack does not lead to the method:\n%s", f.Stack)
 		}
 	}
-	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 6}) {
+	if out := execute(t, p, s, options()); out != (engine.Outcome{Before: 2, Failed: 7}) {
 		t.Errorf("the second time: %+v", out)
 	}
 	o := options()
 	o.Retry = time.Now()
-	for _, broke := range []int{6, 0} { // the failures of the first time are later than Retry
-		if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 6, Broke: broke}) {
+	for _, broke := range []int{7, 0} { // the failures of the first time are later than Retry
+		if out := execute(t, p, s, o); out != (engine.Outcome{Before: 2, Failed: 7, Broke: broke}) {
 			t.Errorf("retried: %+v", out)
 		}
 	}

@@ -60,7 +60,7 @@ func (w *work) stored() bool {
 
 var errUnknown = errors.New("the trace does not show which columns the method wrote")
 
-// read restores the state after distillation from a record. Optional files may be missing.
+// read restores the state after distillation from a record. Only timing.csv may be missing.
 func (w *work) read(r *store.Record) error {
 	if _, err := r.File(store.SetFile); err != nil { // checks the file
 		return err

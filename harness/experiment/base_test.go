@@ -2,13 +2,10 @@ package experiment
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"dgkip/harness/toml"
 )
 
 const child = `schema = 1
@@ -128,42 +125,6 @@ func TestFormerProfiles(t *testing.T) {
 	}
 }
 
-// Former names of methods' settings become the current ones wherever a file may have them, and nowhere
-// else. They stay if a method has such a setting.
-func TestFormerSettings(t *testing.T) {
-	const text = "[grid]\n\"method.metric\" = [\"loss\"]\n[method.ls]\nmetric = \"loss\"\n[[set]]\nwhen = { \"method.metric\" = \"loss\" }\nwith = { method = { relabel = \"loss\" } }\n[[claim]]\nmetric = \"test_acc\"\n[profile.smoke.method.metric]\nmetric = \"loss\"\nrate = 1\n"
-	const now = "[grid]\n\"method.match\" = [\"loss\"]\n[method.ls]\nmatch = \"loss\"\n[[set]]\nwhen = { \"method.match\" = \"loss\" }\nwith = { method = { refit_labels = \"loss\" } }\n[[claim]]\nmetric = \"test_acc\"\n[profile.smoke.method.metric]\nmatch = \"loss\"\nrate = 1\n"
-	oldSettings["rate"] = "speed" // toy has a rate
-	defer delete(oldSettings, "rate")
-	tree := func(text string) *toml.Node {
-		root, faults := toml.Parse("f.toml", text)
-		if faults != nil {
-			t.Fatal(faults)
-		}
-		return root
-	}
-	var plain func(n *toml.Node) any
-	plain = func(n *toml.Node) any {
-		out := []any{n.Value}
-		for _, k := range n.Keys() {
-			out = append(out, k, plain(n.Get(k)))
-		}
-		for _, one := range n.List {
-			out = append(out, plain(one))
-		}
-		return out
-	}
-	var d toml.Decoder
-	root := tree(text)
-	renameSettings(&d, root, false)
-	if got, want := plain(root), plain(tree(now)); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	if len(d.Notes) != 5 || d.Notes[1] != "f.toml:4: metric is now called match" {
-		t.Errorf("notes %q", d.Notes)
-	}
-}
-
 // A section of a column outside the grid gives a note, even if the base has such a section.
 func TestUnusedSection(t *testing.T) {
 	text := strings.NewReplacer(`["slow", "toy"]`, `["toy"]`, `{ method = "slow", ipc = 10 }`, "{ ipc = 10 }", "[method.toy]", "[method.slow]\nrate = 0.5\n\n[method.toy]").Replace(child)
@@ -235,6 +196,7 @@ func TestBaseMistakes(t *testing.T) {
 		"type":      {good, strings.Replace(child, `base = "demo"`, `base = 1`, 1), "base must be the name of an experiment, not an integer"},
 		"itself":    {good, strings.Replace(child, `base = "demo"`, `base = "child"`, 1), "child -> child"},
 		"cycle":     {"base = \"child\"\n" + good, child, "exp/demo.toml:1:8: base of demo is \"child\", which makes a circle: child -> demo -> child"},
+		"schema":    {strings.Replace(good, "schema = 1", "schema = 2", 1), child, "exp/demo.toml:1:10: schema is 2"},
 		"syntax":    {"schema = = 1", child, "exp/child.toml:4:8: base of child is \"demo\": exp/demo.toml has mistakes"},
 		"syntax at": {"schema = = 1", child, "exp/demo.toml:1:10: "},
 		"setting":   {strings.Replace(good, "rate = 0.25", "raet = 0.25", 1), child, "exp/demo.toml:22:1: unknown key \"raet\""},
@@ -397,5 +359,30 @@ func TestSetOnAnAxis(t *testing.T) {
 	_, err := ReadFS(folder(map[string]string{"demo": text}), "exp/demo.toml", Options{Datasets: known, Set: []string{"method.toy.rate=0.5"}})
 	if err == nil || !strings.Contains(err.Error(), "method.rate is an axis of the grid") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// -set refuses values that reach no cell, and changes only the chosen profile.
+func TestSetWithoutEffect(t *testing.T) {
+	text := strings.Replace(good, `["toy", "slow", "other-toy"]`, `["slow", "other-toy"]`, 1) + "[profile.smoke.data.tiny]\nuse = \"symbols\"\n[profile.full.grid]\ndataset = [\"mine\"]\n"
+	text = strings.Replace(text, `grid.dataset = ["symbols"]`, `grid.dataset = ["tiny"]`, 1)
+	for _, c := range []struct{ profile, set, want string }{
+		{"short", "method.toy.start=noise", ""},
+		{"short", "method.toy.rate=0.5", "-set:1:12: no cell takes this value of method.toy.rate\n"},
+		{"short", "method.toy.rate=0.5", "hint: name the column, as in -set method.slow.rate=...\n"},
+		{"short", "method.toy={}", "no cell takes this value of method.toy\n"},
+		{"short", "eval.judge.nets=9", ""},
+		{"short", "eval.trace=9", ""},
+		{"short", "eval.jury.nets=9", "no cell takes this value of eval.jury.nets\n"},
+		{"short", "eval.jury.nets=9", "hint: change a protocol that the cells use: judge\n"},
+		{"short", "data.symbols.images=3", ""},
+		{"short", "data.mnist.images=3", `the grid has no dataset "mnist"`},
+		{"full", "data.symbols.images=3", `the grid has no dataset "symbols"`},
+		{"smoke", "data.tiny.images=3", ""},
+	} {
+		_, err := ReadFS(folder(map[string]string{"demo": text}), "exp/demo.toml", Options{Datasets: known, Profile: c.profile, Set: []string{c.set}})
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error()+"\n", c.want)) {
+			t.Errorf("%s %s: got %v, want %q", c.profile, c.set, err, c.want)
+		}
 	}
 }

@@ -43,7 +43,7 @@ func (r *reader) cells() {
 		}
 	}
 	if len(r.out.Cells) == 0 && r.d.Reported == before {
-		r.d.FaultKey(r.doc.Grid, "every cell of the grid is excluded", "")
+		r.d.FaultKey(r.doc.Grid, "every cell of the grid is excluded", "remove an [[exclude]], or narrow its when")
 	}
 }
 

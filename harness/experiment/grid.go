@@ -36,7 +36,7 @@ func (r *reader) grid() bool {
 	complete := true
 	for _, name := range needed {
 		if n.Table[name] == nil && !r.misspelt(n, name) {
-			r.d.FaultKey(n, fmt.Sprintf("[grid] lacks the axis %q", name), "")
+			r.d.FaultKey(n, fmt.Sprintf("[grid] lacks the axis %q", name), fmt.Sprintf("write %s = [...], such as ipc = [1, 10]", name))
 			complete = false
 		}
 	}

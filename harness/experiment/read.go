@@ -23,7 +23,7 @@ type Options struct {
 	Profile  string   // DefaultProfile if empty
 	Datasets []string // known datasets; nil accepts all
 	Seeds    int      // number of seeds; 0 uses the file's
-	Set      []string // KEY=VALUE, overriding the file, both as in TOML
+	Set      []string // KEY=VALUE as in TOML, overriding the chosen profile
 
 	// Library holds further files that an experiment may name. It may be nil.
 	Library fs.FS
@@ -102,6 +102,9 @@ func (f files) parse(d *toml.Decoder, n *toml.Node, what, name string) *toml.Nod
 			}
 		}
 	}
+	if errors.Is(err, fs.ErrInvalid) {
+		hint = "name a file in the folder of the experiment"
+	}
 	if err != nil {
 		d.Fault(n, fmt.Sprintf("%s: %v", what, err), hint)
 		return nil
@@ -138,9 +141,6 @@ func readText(f files, file, text string, o Options) (*Spec, error) {
 	if len(d.Faults) > 0 {
 		return nil, d.Faults.Err()
 	}
-	for _, one := range append(chain, changes) {
-		renameSettings(d, one, false)
-	}
 	profiles := make([]*toml.Node, len(chain))
 	for i, one := range chain {
 		profiles[i] = profilesOf(d, one)
@@ -159,10 +159,10 @@ func readText(f files, file, text string, o Options) (*Spec, error) {
 			r.layers = append(r.layers, layer)
 			r.root = toml.Merge(r.root, layer)
 		}
-		if r.command = changes; o.times {
-			r.command = fitting(changes, r.root)
-		}
-		if r.command != nil {
+		if name == o.Profile && changes != nil { // other profiles may lack what -set changes
+			if r.command = changes; o.times {
+				r.command = fitting(changes, r.root)
+			}
 			r.layers = append(r.layers, r.command)
 			r.root = toml.Merge(r.root, r.command)
 		}
@@ -278,36 +278,6 @@ func fitting(changes, root *toml.Node) *toml.Node {
 	return changes
 }
 
-// oldSettings maps former names of methods' settings, which are still accepted, to the current names.
-var oldSettings = map[string]string{"metric": "match", "relabel": "refit_labels"}
-
-// renameSettings gives the methods' settings in a file their current names, unless a method has a setting
-// with the former name. ofMethod is true for a table inside a section of methods.
-func renameSettings(d *toml.Decoder, n *toml.Node, ofMethod bool) {
-	if n == nil {
-		return
-	}
-	for _, key := range slices.Clone(n.Keys()) {
-		child := n.Get(key)
-		old, dotted := strings.CutPrefix(key, "method.")
-		if to := oldSettings[old]; to != "" && (ofMethod || dotted) && child.Table == nil && !isSetting(old) {
-			if to = strings.TrimSuffix(key, old) + to; n.Get(to) == nil {
-				d.Note(child, fmt.Sprintf("%s is now called %s", key, to))
-				n.Rename(key, to)
-			}
-		}
-		renameSettings(d, child, ofMethod || key == "method")
-	}
-	for _, one := range n.List {
-		renameSettings(d, one, false)
-	}
-}
-
-// isSetting reports whether some method has a setting.
-func isSetting(name string) bool {
-	return slices.ContainsFunc(method.Names(), func(m string) bool { return slices.Contains(toml.Keys(method.New(m)), name) })
-}
-
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }
 
 // shown lists the display sections.
@@ -340,6 +310,7 @@ func chainOf(d *toml.Decoder, f files, own *toml.Node, names []string) []*toml.N
 	if base == nil {
 		return alone
 	}
+	checkSchema(d, base)
 	return append(chainOf(d, f, base, append(names, name)), own)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dgkip/harness/data"
+	"dgkip/harness/method"
 	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
@@ -47,6 +48,7 @@ type document struct {
 	Eval    *toml.Node            `toml:"eval"`
 	Seeds   seeds                 `toml:"seeds"`
 	Cache   Cache                 `toml:"cache"`
+	Profile *toml.Node            `toml:"profile"` // already merged, so only known to hints
 }
 
 // CheckValues implements toml.ValueChecker.
@@ -77,7 +79,7 @@ func checkSchema(d *toml.Decoder, root *toml.Node) {
 		if _, whole := n.Value.(int64); whole {
 			is = fmt.Sprint(n.Value)
 		}
-		d.Fault(n, fmt.Sprintf("schema is %s; this program reads schema %d", is, Schema), "")
+		d.Fault(n, fmt.Sprintf("schema is %s; this program reads schema %d", is, Schema), "write schema = 1, or use the version of this program that wrote the file")
 	}
 }
 
@@ -87,6 +89,9 @@ func (r *reader) read() {
 	r.d.Into(r.root, &r.doc, "the file", shown...)
 	doc := r.doc
 	checkSchema(r.d, r.root)
+	if doc.Profile != nil {
+		r.d.FaultKey(doc.Profile, "a profile cannot have profiles of its own", "")
+	}
 	switch n, file := r.root.Get("name"), stem(r.file); {
 	case n == nil || doc.Name == "":
 	case !validName.MatchString(file):
@@ -100,29 +105,26 @@ func (r *reader) read() {
 		File: r.file, Name: doc.Name, Title: doc.Title, About: doc.About, Profile: r.profile,
 		Data: doc.Data, Titles: map[string]string{}, Cache: doc.Cache, Excluded: doc.Exclude,
 	}
-	if r.grid() && r.inGrid() {
-		r.cells()
+	strict := !r.options.times // whose grid may lack what -set changes
+	if r.grid() && (!strict || r.inGrid()) {
+		if r.cells(); strict && r.d.Reported == 0 {
+			r.overridden()
+		}
 	}
 	if r.out.Seeds = r.seedsOf(point{}); len(r.out.Cells) > 0 {
 		r.out.Seeds = slices.MaxFunc(r.out.Cells, func(a, b *Cell) int { return a.Seeds - b.Seeds }).Seeds
 	}
 }
 
-// inGrid reports changes by -set that have no effect: columns and networks outside the grid, and settings
-// that an axis overrides. It returns false if there are any.
+// inGrid reports names in -set that the grid lacks, and returns false if there are any.
 func (r *reader) inGrid() bool {
-	if r.profile != r.options.Profile || r.options.times { // because its grid may differ
-		return true
-	}
 	before := r.d.Reported
-	for _, axis := range []string{"method", "model"} {
-		var used []string
-		for _, v := range r.values(axis) {
-			used = append(used, r.behind(v)...) // of networks, only their name
-		}
-		section := r.command.Get(axis)
-		if section == nil || section.Table == nil {
-			continue // already reported
+	for _, axis := range []string{"method", "model", "dataset"} {
+		used, section := r.values(axis), r.command.Get(strings.Replace(axis, "dataset", "data", 1))
+		if axis == "method" {
+			for _, column := range slices.Clone(used) {
+				used = append(used, r.behind(column)...)
+			}
 		}
 		for _, name := range section.Keys() {
 			if !slices.Contains(used, name) {
@@ -130,29 +132,49 @@ func (r *reader) inGrid() bool {
 			}
 		}
 	}
-	for _, a := range r.out.Axes { // which would override -set
-		head, key, dotted := strings.Cut(a.Name, ".")
-		section := r.command.Get(head)
-		if !dotted || section == nil || section.Table == nil {
-			continue
-		}
-		under := []*toml.Node{section}
-		if head != "eval" {
-			under = nil
-			for _, name := range section.Keys() {
-				under = append(under, section.Get(name))
-			}
-		}
-		for _, n := range under {
-			for _, k := range strings.Split(key, ".") {
-				n = n.Get(k)
-			}
-			if n != nil {
-				r.d.FaultKey(n, a.Name+" is an axis of the grid, which overrides -set", fmt.Sprintf("-set 'grid.\"%s\"=[...]' changes its values", a.Name))
-			}
+	return r.d.Reported == before
+}
+
+// overridden reports changes by -set that no cell takes. Its tables would be called changed, but show the
+// same records.
+func (r *reader) overridden() {
+	taken := map[*toml.Node]bool{}
+	var protocols []string
+	for _, c := range r.out.Cells {
+		own := c.Protocol.Info().Name
+		protocols = With(protocols, own)
+		for i, n := range c.written {
+			n.Leaves(func(x *toml.Node, path ...string) {
+				if i < 2 || path[0] == own || !slices.Contains(method.ProtocolNames(), path[0]) {
+					taken[x] = true
+				}
+			})
 		}
 	}
-	return r.d.Reported == before
+	for _, part := range withKeys {
+		r.command.Get(part).Leaves(func(n *toml.Node, path ...string) {
+			if taken[n] {
+				return
+			}
+			name, key := path[0], strings.Join(path[1:], ".")
+			if part == "eval" {
+				key = strings.Join(path, ".")
+			}
+			message, hint := fmt.Sprintf("no cell takes this value of %s.%s", part, strings.Join(path, ".")), ""
+			axis, columns := part+"."+key, r.values("method")
+			column := slices.IndexFunc(columns, func(v string) bool { return v != name && slices.Contains(r.behind(v), name) })
+			switch {
+			case r.values(axis) != nil:
+				message = axis + " is an axis of the grid, which overrides -set"
+				hint = fmt.Sprintf("-set 'grid.\"%s\"=[...]' changes its values", axis)
+			case part == "eval":
+				hint = "change a protocol that the cells use: " + strings.Join(protocols, ", ")
+			case part == "method" && column >= 0:
+				hint = fmt.Sprintf("name the column, as in -set method.%s.%s=...", columns[column], key)
+			}
+			r.d.FaultKey(n, message, hint)
+		})
+	}
 }
 
 // seedsOf returns the number of seeds of the cell at a point: the requested number, or else the file's.

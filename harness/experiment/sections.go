@@ -156,8 +156,8 @@ func and(hint, more string) string { return strings.TrimPrefix(hint+"; "+more, "
 // unknownMethod reports that the section of a column leads to no method.
 func (r *reader) unknownMethod(n *toml.Node, names []string) {
 	name := names[len(names)-1]
-	if _, further := r.doc.Method[name].Text("use"); further {
-		r.d.Fault(n.Get("use"), fmt.Sprintf("%q uses itself instead of a method", name), suggest.Hint("", method.Names()))
+	if use, further := r.doc.Method[name].Text("use"); further {
+		r.d.Fault(n.Get("use"), "use makes a circle: "+strings.Join(append(names, use), " -> "), and(suggest.Hint("", method.Names()), "use must lead to a method"))
 		return
 	}
 	known := method.Names()

@@ -233,7 +233,7 @@ type Deviation struct {
 	When   Where    `toml:"when"`   // the cells with these numbers
 	Claims []string `toml:"claims"` // or the claims that fail, by id
 
-	// the reason, in which {KEY} is replaced by the method's setting of that name
+	// the reason. With when, {KEY} in it is replaced by the method's setting of that name.
 	Why string `toml:"why" required:"true"`
 
 	// why describes the deviation but does not explain it

@@ -157,13 +157,16 @@ func TestPublishedFrom(t *testing.T) {
 	fsys := fstest.MapFS{}
 	write := func(name, text string) { fsys["exp/"+name] = &fstest.MapFile{Data: []byte(text)} }
 	write("published.toml", "schema = 1\n[[published]]\nsource = \"A\"\nfamily = \"wide\"\nvalues = { toy = 1, elsewhere = 2 }\n[[published]]\nsource = \"B\"\nfamily = \"wide\"\nvalues = { toy = 3 }\n")
-	write("demo.toml", goodShown+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\nalso = { slow = \"toy\" }\n")
+	write("demo.toml", goodShown+"\n[[published]]\nfrom = \"published.toml\"\nof = \"B\"\nwhen = { ipc = 10 }\nalso = { slow = \"toy\", other-toy = \"slow\" }\n")
 	s, err := ReadFS(fsys, "exp/demo.toml", options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(s.Published) != 2 || s.Published[1].Values["toy"].Mean != 3 || s.Published[1].Values["slow"].Mean != 3 || s.Published[1].When["ipc"][0].Text != "10" {
 		t.Errorf("got %+v", s.Published)
+	}
+	if _, chained := s.Published[1].Values["other-toy"]; chained {
+		t.Error("also takes numbers of other columns of also")
 	}
 	for text, want := range map[string]string{
 		"schema = 1\n[[published]]\nsource = \"B\"\nwhen = { icp = 1 }\nfamily = \"wide\"\nvalues = { toy = 3 }\n": "exp/published.toml:4:10: there is no axis \"icp\" in demo",
@@ -179,6 +182,15 @@ func TestPublishedFrom(t *testing.T) {
 	delete(fsys, "exp/published.toml")
 	if _, err := ReadFS(fsys, "exp/demo.toml", options); err == nil || !strings.Contains(err.Error(), "there is no file exp/published.toml") {
 		t.Errorf("without the file: %v", err)
+	}
+	write("demo.toml", goodShown+"\n[[published]]\nfrom = \"../published.toml\"\n")
+	if _, err := ReadFS(fsys, "exp/demo.toml", options); err == nil || !strings.Contains(err.Error(), "hint: name a file in the folder of the experiment") {
+		t.Errorf("a file in another folder: %v", err)
+	}
+	write("demo.toml", goodShown+"\n[[published]]\nfrom = \"published.toml\"\n[profile.full.grid]\n\"method.rate\" = [0.1, 0.2]\n")
+	write("published.toml", "schema = 1\n[[published]]\nsource = \"A\"\nwhen = { \"method.rate\" = 0.1 }\nfamily = \"wide\"\nvalues = { toy = 1 }\n")
+	if _, err := ReadFS(fsys, "exp/demo.toml", options); err != nil {
+		t.Errorf("numbers for an axis of one profile: %v", err)
 	}
 	names, err := ListFS(fsys, "exp")
 	if err != nil || len(names) != 1 || names[0] != "demo" {

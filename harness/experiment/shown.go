@@ -284,13 +284,14 @@ func (c checker) published(list []Published) []Published {
 	return out
 }
 
-// also gives a column the numbers of another column, if there are any.
+// also gives a column the numbers that the source has of another column, if any.
 func (p *Published) also(of map[string]string) {
+	values, family := maps.Clone(p.Values), maps.Clone(p.Family)
 	for column, other := range of {
-		if n, ok := p.Values[other]; ok {
+		if n, ok := values[other]; ok {
 			p.Values[column] = n
 		}
-		if f, ok := p.Family[other]; ok {
+		if f, ok := family[other]; ok {
 			p.Family[column] = f
 		}
 	}
@@ -302,7 +303,7 @@ func (c checker) from(p Published, n *toml.Node) []Published {
 	if root == nil {
 		return nil
 	}
-	axes := c.reader.axisNames()
+	axes := c.names.Axes
 	var out []Published
 	for i, q := range readPublished(c.Decoder, root) {
 		if p.Of != "" && q.Source != p.Of {

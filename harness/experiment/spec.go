@@ -7,8 +7,14 @@
 // Reading is strict. All mistakes in a file are reported at once, before anything runs, each with its line,
 // a caret and the nearest valid name.
 //
-// Settings come in layers: the defaults of a method, [method.NAME], the same section in the chosen profile,
-// then every [[set]] that matches the cell. Later layers win.
+// Settings come in layers, of which later ones win:
+//
+//   - the defaults of the method,
+//   - the sections of the methods and columns that a column uses,
+//   - for each file, the outermost base first: its section with the chosen profile, then every [[set]] that
+//     matches the cell,
+//   - -set, and
+//   - axes with a dot.
 //
 // An experiment may have a base, another experiment in its folder or in this program:
 //
@@ -163,5 +169,5 @@ func (c *Cell) IdentityOf(m method.Method, data DatasetIdentity, seed uint64) Id
 // Cache sets the disk space for shared values that later starts of the program can reuse, none by default.
 // It does not affect the identity of runs.
 type Cache struct {
-	Disk Size `toml:"disk"`
+	Disk float64 `toml:"disk" min:"0" max:"1e6" hint:"write disk = 8, in GB"` // GB
 }

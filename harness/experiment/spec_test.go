@@ -76,11 +76,18 @@ func (j *judge) Score(context.Context, method.Trial, func(method.Step)) (*method
 	return nil, nil
 }
 
+type jury struct{ judge }
+
+func (j *jury) Info() method.ProtocolInfo {
+	return method.ProtocolInfo{Name: "jury", Version: 1, Family: method.Network}
+}
+
 func init() {
 	method.Register(func() method.Method { return &toy{Steps: 10, Rate: 0.5, Start: "real"} })
 	method.Register(func() method.Method { return new(other) })
 	method.Register(func() method.Method { return new(needy) })
 	method.RegisterProtocol(func() method.Protocol { return &judge{Nets: 3} })
+	method.RegisterProtocol(func() method.Protocol { return new(jury) })
 }
 
 const good = `schema = 1
@@ -229,6 +236,8 @@ func TestMistakes(t *testing.T) {
 		{"section of an unknown method", "[eval]\n", "[method.tyo]\nsteps = 3\n\n[eval]\n", "unknown method \"tyo\""},
 		{"unused section", "[eval]\n", "[method.quick]\nuse = \"toy\"\n\n[eval]\n", "no column uses the method \"quick\""},
 		{"schema", "schema = 1", "schema = 2", "schema is 2; this program reads schema 1"},
+		{"profiles misspelt", "[profile.smoke]", "[profil.smoke]", "did you mean \"profile\"?"},
+		{"profile of a profile", "[profile.smoke]", "[profile.smoke.profile.full]\n[profile.smoke]", "a profile cannot have profiles of its own"},
 		{"no schema", "schema = 1\n", "", "the key \"schema\" is missing in the file\n\tname = \"demo\"\n\t^\n\thint: write schema = 1"},
 		{"axis like another", "[grid]\n", "[grid]\nmodels = [\"conv\"]\n", "the axis \"models\" changes nothing: all its values are the same runs\n\tmodels = [\"conv\"]\n\t^^^^^^\n\thint: did you mean \"model\"?"},
 		{"schema", `schema = 1`, `schema = [1, "a"]`, "schema is a list; this program reads schema 1"},
@@ -420,7 +429,7 @@ func TestUseOfColumn(t *testing.T) {
 		t.Errorf("the title %q is another column's", s.Titles["slower"])
 	}
 	_, err = Parse("demo.toml", strings.Replace(text, `use = "toy"`, `use = "slowest"`, 1), Options{})
-	if err == nil || !strings.Contains(err.Error(), `"slow" uses itself instead of a method`) {
+	if err == nil || !strings.Contains(err.Error(), `use makes a circle: slow -> slowest -> slower -> slow`) {
 		t.Errorf("columns that use each other: %v", err)
 	}
 	_, err = Parse("demo.toml", strings.Replace(text, `use = "toy"`, `use = "slowes"`, 1), Options{})

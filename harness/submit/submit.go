@@ -14,10 +14,10 @@ import (
 // Job describes the workers, and the resources of each of them.
 type Job struct {
 	Name    string
-	About   string // comment in the script
-	Program string // command that starts the program
-	Work    []string
-	Collect []string // arguments of a worker, and of the job that writes the tables afterwards
+	About   string   // comment in the script
+	Program string   // command that starts the program
+	Work    []string // arguments of a worker
+	Collect []string // arguments of the job that writes the tables afterwards
 	Workers int
 	CPUs    int
 	Memory  int64         // bytes

@@ -13,14 +13,15 @@ var elsewhere = map[string]string{
 	"test_accuracy": "test_acc", "accuracy": "test_acc", "acc": "test_acc",
 }
 
-// Name returns the candidate closest to word, or "" if none is close. The distance is optimal
-// string alignment: insertions, deletions, replacements and swaps of neighbours cost one each. Case
-// is ignored. If none is close, Name returns the first candidate that begins with word. A name from another program counts as close to ours.
+// Name returns the candidate closest to word, or else the first that begins with word, or else "".
+// A name from another program counts as close to ours. The distance is optimal string alignment:
+// insertions, deletions, replacements and swaps of neighbours cost one each. Case is ignored. Beyond
+// 64 bytes or 1,000 candidates, Name returns "" unless word is from another program.
 func Name(word string, candidates []string) string {
 	if here := elsewhere[strings.ToLower(word)]; slices.Contains(candidates, here) {
 		return here
 	}
-	if len(word) > 64 || len(candidates) > 1000 { // no name is that long, and comparing takes long
+	if len(word) > 64 || len(candidates) > 1000 { // comparing would take long
 		return ""
 	}
 	best, bestCost := "", 1+max(1, len(word)/3)

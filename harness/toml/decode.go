@@ -16,8 +16,8 @@ import (
 
 // Decoder fills structs from nodes. It continues after a mistake, to find all of them.
 //
-// Fields are named by toml tags. The tags min, max, enum and required restrict the values. A struct that
-// implements method.Checker checks the rest.
+// Fields are named by toml tags. The tags min, max, enum and required restrict the values. The tag hint is
+// for numbers that are written as something else. A struct that implements method.Checker checks the rest.
 type Decoder struct {
 	Faults   Faults   // mistakes, each once
 	Reported int      // number of mistakes, repeated ones included
@@ -235,7 +235,7 @@ func (d *Decoder) float(n *Node, v reflect.Value, key string, tag reflect.Struct
 	}
 	switch {
 	case !ok:
-		d.wrong(n, key, "a number")
+		d.Fault(n, fmt.Sprintf("%s must be a number, not %s", key, n.Kind()), tag.Get("hint"))
 	case math.IsNaN(f) || math.IsInf(f, 0):
 		d.Fault(n, key+" must be a finite number", "")
 	case d.bounds(n, f, v, key, tag):

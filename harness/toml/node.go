@@ -73,6 +73,16 @@ func (n *Node) Keys() []string {
 	return n.order
 }
 
+// Leaves calls f for the values inside a table that are not tables with keys, with the keys that lead to them.
+func (n *Node) Leaves(f func(x *Node, path ...string), path ...string) {
+	for _, k := range n.Keys() {
+		x, at := n.Table[k], append(slices.Clone(path), k)
+		if x.Leaves(f, at...); len(x.Keys()) == 0 {
+			f(x, at...)
+		}
+	}
+}
+
 // Rename changes a key to another one, which the table does not have.
 func (n *Node) Rename(key, to string) {
 	n.Table[to] = n.Table[key]
