@@ -23,7 +23,7 @@ func agreed(key, setting, told string) (string, error) {
 // or the file.
 func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 	n, classes := len(d.Images)/d.Size(), len(d.Classes)
-	labels, shape, err := f.numbers(name, f.most*classes)
+	labels, shape, err := f.numbers(name)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 		}
 	}
 	if f.Has("of") {
-		given, _, err := f.numbers("of", f.most)
+		given, _, err := f.numbers("of")
 		if err != nil {
 			return err
 		}

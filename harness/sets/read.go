@@ -2,24 +2,21 @@ package sets
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"dgkip/harness/method"
 )
 
-// Limits on what is read from a file besides its images.
-const (
-	maxExtra = 1 << 20 // values in all further results of the method
-	minMost  = 10000   // images that a set may have even if the dataset has fewer
-)
+// maxExtra is the largest number of values in all further results of the method.
+const maxExtra = 1 << 20
 
 // setFile is an open file with a distilled set.
 type setFile struct {
 	*File
 	Options
-	most int  // largest number of images
-	own  bool // written by this program, which states the preprocessing
+	own bool // written by this program, which states the preprocessing
 }
 
 // text returns the text with a name, or a list of texts as lines. It returns "" if there is none.
@@ -32,13 +29,13 @@ func (f *File) text(name string) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// numbers returns the values and the shape of an array of up to most numbers. The values are nil
-// if there is no such array or if it holds texts.
-func (f *File) numbers(name string, most int) ([]float64, []int, error) {
+// numbers returns the values and the shape of an array. The values are nil if there is no such array
+// or if it holds texts.
+func (f *File) numbers(name string) ([]float64, []int, error) {
 	if !f.Has(name) {
 		return nil, nil, nil
 	}
-	a, err := f.Read(name, most)
+	a, err := f.Read(name, math.MaxInt)
 	x, _ := a.Float64s()
 	return x, a.Shape, err
 }
@@ -69,7 +66,7 @@ func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 			return nil, err
 		}
 	}
-	d, err := readSet(setFile{File: f, Options: o, most: max(len(data.Train.Labels), minMost)}, data)
+	d, err := readSet(setFile{File: f, Options: o}, data)
 	if n := at.IPC * len(data.Classes); err == nil && at.IPC > 0 && d.Len() != n {
 		err = fmt.Errorf("it has %d images, but ipc %d with %d classes needs %d", d.Len(), at.IPC, len(data.Classes), n)
 		if d.Len()%len(data.Classes) == 0 {
@@ -174,7 +171,7 @@ func (f *File) named(key, setting string, alone bool, usual ...string) (string, 
 }
 
 func (f setFile) readImages(d *method.Distilled, name string, prep method.Preprocessing) error {
-	a, err := f.Read(name, f.most*d.Size())
+	a, err := f.Read(name, math.MaxInt)
 	if err != nil {
 		return err
 	}
