@@ -62,6 +62,9 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 		}
 		of = given
 	}
+	if f.Has("of") && len(of) != n {
+		return fmt.Errorf("its array \"of\" has %d class numbers for %d images\nhint: write the class of each image, int64 [%[2]d], or remove \"of\" if labels are class numbers or rows over the classes", len(of), n)
+	}
 	if len(of) != n {
 		return fmt.Errorf("its labels have the shape %v; the kind %q also needs an array \"of\", int64 [n], with the class of each of the %d images", shape, kind, n)
 	}

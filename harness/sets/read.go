@@ -1,6 +1,7 @@
 package sets
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -160,12 +161,8 @@ func (f *File) named(key, setting string, alone bool, usual ...string) (string, 
 	if setting == "" && alone && len(f.names) == 1 {
 		setting = f.names[0]
 	}
-	missing := key
-	if alone && setting != "" && !f.Has(setting) {
-		missing, setting = setting, ""
-	}
-	if setting == "" {
-		return "", fmt.Errorf("it has no array %s, only %s\nhint: next to path, write %s = \"NAME\", or labels_path if another file has the labels; torch.stack makes one tensor of a list", missing, Listed(f.names), key)
+	if !f.Has(setting) {
+		return "", fmt.Errorf("it has no array %s, only %s\nhint: next to path, write %s = \"NAME\", or labels_path if another file has the labels; torch.stack makes one tensor of a list", cmp.Or(setting, key), Listed(f.names), key)
 	}
 	return setting, nil
 }
