@@ -51,7 +51,7 @@ func unzip(f *zip.File, size, limit int64) ([]byte, error) {
 	}
 	defer r.Close()
 	b := bytes.NewBuffer(make([]byte, 0, min(claim, uint64(size))+bytes.MinRead)) // grows if the claim is true
-	_, err = b.ReadFrom(io.LimitReader(r, limit)) // compares the checksum at the end
+	_, err = b.ReadFrom(io.LimitReader(r, limit))                                 // compares the checksum at the end
 	return b.Bytes(), Damage(err)
 }
 

@@ -244,8 +244,8 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return err
 	}
-	if err != nil { // the folder is new
-		if err := syncDir(filepath.Dir(parent)); err != nil {
+	if err != nil { // the folder is new, and for a first record so is the one above
+		if err := errors.Join(syncDir(filepath.Dir(parent)), syncDir(s.dir)); err != nil {
 			return err
 		}
 	}
