@@ -102,6 +102,8 @@ func (s *Store) explain(err error) error {
 	}
 	hint := ""
 	switch {
+	case errors.Is(err, errNewer): // with its own hint
+		return fmt.Errorf("%w to %s: %w", ErrStorage, s.dir, err)
 	case full(err):
 		hint = "the disk is full or the quota is used up; recorded results are safe: free some space, or choose another folder with -out, and run the same command again"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
