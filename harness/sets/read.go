@@ -180,7 +180,7 @@ func (f setFile) readImages(d *method.Distilled, name string, prep method.Prepro
 	if first := len(s) == 4 && slices.Equal(s[1:], []int{d.C, d.H, d.W}); !last && !first {
 		return fmt.Errorf("its images, the array %s, have the shape %v; the dataset's are %[3]dx%[4]d with %[5]d channels, so it must be [n %[3]d %[4]d %[5]d] or [n %[5]d %[3]d %[4]d]", name, a.Shape, d.H, d.W, d.C)
 	}
-	x, ok := a.Float32s()
+	x, ok := values[float32](a)
 	if !ok || len(x) == 0 {
 		return fmt.Errorf("its array %s holds no images", name)
 	}

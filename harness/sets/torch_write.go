@@ -29,7 +29,7 @@ func Torch(arrays []Array) ([]byte, error) {
 			pickle += pickledText(text)
 			continue
 		case len(a.Shape) == 4 && (a.Name == "images" || a.Name == "pixels"):
-			x, _ := a.Float32s()
+			x, _ := values[float32](a)
 			n, h, w, c := a.Shape[0], a.Shape[1], a.Shape[2], a.Shape[3]
 			a = Of(a.Name, []int{n, c, h, w}, transposed(x, h*w, c))
 		}
