@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
@@ -81,6 +83,10 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	if err := c.fits(raw); err != nil {
 		return nil, err
 	}
+	if raw.Test.Labels != nil && c.splits() {
+		err := fmt.Errorf("%s: %w: test_fraction and split_seed have no effect, because the file also has test arrays", raw.Files[0], ErrConfig)
+		return nil, hint(err, "leave them out, or remove the test arrays from the file")
+	}
 	if raw.Test.Labels == nil {
 		raw.Train, raw.Test = c.divide(raw.Train, raw.Dim(), len(raw.Classes))
 		raw.divided = true
@@ -98,7 +104,7 @@ func (c Config) CheckValues() error {
 	var errs []error
 	bad := func(key, why, hint string) { errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint}) }
 	if !(c.TestFraction >= 0 && c.TestFraction < 1) {
-		bad("test_fraction", fmt.Sprintf("must be positive and below 1, not %v", c.TestFraction), "it is the part of each class that is set aside for testing")
+		bad("test_fraction", fmt.Sprintf("must be positive and below 1, not %v", c.TestFraction), "write the part of each class to set aside for testing, such as 0.2")
 	}
 	if c.Channels != 0 && c.Channels != 1 && c.Channels != 3 {
 		bad("channels", fmt.Sprintf("must be 1 or 3, not %d", c.Channels), "write 1 for grey, 3 for colour, or leave it out")
@@ -116,8 +122,8 @@ func (c Config) CheckValues() error {
 		}
 	}
 	for i, name := range c.Names {
-		if name == "" || strings.Contains(name, "\n") || slices.Contains(c.Names[:i], name) {
-			bad("names", fmt.Sprintf("has %q, which is empty, has a line break, or appears twice", name), "give each class its own name")
+		if name == "" || unprintable(name) || slices.Contains(c.Names[:i], name) {
+			bad("names", fmt.Sprintf("has %q, which is empty, has a control character, or appears twice", name), "give each class its own name")
 		}
 	}
 	for _, a := range c.arrays() {
@@ -126,6 +132,11 @@ func (c Config) CheckValues() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// unprintable reports whether a record cannot hold a name, or a terminal would execute it.
+func unprintable(name string) bool {
+	return !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // Check implements method.Checker.
@@ -144,11 +155,14 @@ func (c Config) Check() error {
 			bad(a.key, `only applies to format = "npz"`, "leave it out")
 		}
 	}
-	if c.TestFraction > 0 && (c.Test != "" || c.TestArrays != nil) {
-		bad("test_fraction", "only applies without a test set", "leave out test_fraction, or the test set")
+	if c.splits() && (c.Test != "" || c.TestArrays != nil) {
+		bad("test_fraction", "and split_seed only apply without a test set", "leave them out, or the test set")
 	}
 	return errors.Join(errs...)
 }
+
+// splits reports whether the settings describe how test images are set aside.
+func (c *Config) splits() bool { return c.TestFraction > 0 || c.SplitSeed > 0 }
 
 type arrayNames struct {
 	key   string
