@@ -83,13 +83,12 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	if err := c.fits(raw); err != nil {
 		return nil, err
 	}
-	if raw.Test.Labels != nil && c.splits() {
-		err := fmt.Errorf("%s: %w: test_fraction and split_seed have no effect, because the file also has test arrays", raw.Files[0], ErrConfig)
-		return nil, hint(err, "leave them out, or remove the test arrays from the file")
-	}
 	if raw.Test.Labels == nil {
 		raw.Train, raw.Test = c.divide(raw.Train, raw.Dim(), len(raw.Classes))
 		raw.divided = true
+	} else if c.splits() {
+		err := fmt.Errorf("%s: %w: test_fraction and split_seed have no effect, because the file also has test arrays", raw.Files[0], ErrConfig)
+		return nil, hint(err, "leave them out, or remove the test arrays from the file")
 	}
 	raw.Name = name
 	set, err := raw.choose(c.Classes)

@@ -60,13 +60,14 @@ func (s *scoring) bounds(ctx context.Context) error {
 	proved := s.interval("interval.", outputs, convex.Rho(norms, bound))
 	onSet := view.Outputs()
 	if projected(onSet, own) {
-		rho, err := s.sharper(onSet, norms, deviation)
-		if err == nil {
-			proved = s.interval("interval_perp.", outputs, rho)
-		} else if errors.Is(err, convex.ErrSingular) {
+		span, err := convex.NewSpan(s.gram)
+		switch {
+		case errors.Is(err, convex.ErrSingular):
 			s.out.Notes = append(s.out.Notes, "no sharper bound: "+firstLine(err))
-		} else {
+		case err != nil:
 			return err
+		default:
+			proved = s.interval("interval_perp.", outputs, s.sharper(span, onSet, norms, deviation))
 		}
 	}
 	if proved.Decided() == 0 {
@@ -77,13 +78,8 @@ func (s *scoring) bounds(ctx context.Context) error {
 	return nil
 }
 
-// sharper returns the rho of a residual that is orthogonal to the span of the set's features, with
-// Theta_O's outputs on the set and the residual's norm. It changes onSet.
-func (s *scoring) sharper(onSet tensor.Mat[float64], norms []float64, residual float64) ([]float64, error) {
-	span, err := convex.NewSpan(s.gram)
-	if err != nil {
-		return nil, err
-	}
+// sharper returns the smaller rho from Theta_O's outputs on the set, which it changes, and |r|.
+func (s *scoring) sharper(span convex.Span, onSet tensor.Mat[float64], norms []float64, residual float64) []float64 {
 	cross := s.test.Cross(s.shown)
 	rho := convex.Rho(span.Distance2(cross, norms), residual)
 	// The component of r inside the span adds |(A r)'K^-1 k_x|.
@@ -100,7 +96,7 @@ func (s *scoring) sharper(onSet tensor.Mat[float64], norms []float64, residual f
 			rho[i] += math.Abs(within)
 		}
 	}
-	return rho, nil
+	return rho
 }
 
 // projected reports whether the model on the set and Theta_O have the same outputs on the set.

@@ -62,11 +62,8 @@ func pickledTensor(a Array, key string) (string, error) {
 			class = strings.TrimPrefix(string(name), "torch.")
 		}
 	}
-	if class == "" {
-		return "", fmt.Errorf("array %q: PyTorch has no tensors of %v\nhint: use -export npz", a.Name, a)
-	}
-	if len(a.Data) > math.MaxInt32 {
-		return "", fmt.Errorf("array %q: its %d bytes are more than the %d that a .pt file of this program holds\nhint: use -export npz", a.Name, len(a.Data), math.MaxInt32)
+	if class == "" || len(a.Data) > math.MaxInt32 {
+		return "", fmt.Errorf("array %q: a .pt file has no tensors of %v with %d bytes; at most %d bytes are written\nhint: use -export npz", a.Name, a, len(a.Data), math.MaxInt32)
 	}
 	strides, step := make([]int, len(a.Shape)), 1
 	for i, d := range slices.Backward(a.Shape) {
