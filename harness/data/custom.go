@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
@@ -86,9 +84,9 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	if raw.Test.Labels == nil {
 		raw.Train, raw.Test = c.divide(raw.Train, raw.Dim(), len(raw.Classes))
 		raw.divided = true
-	} else if c.splits() {
-		err := fmt.Errorf("%s: %w: test_fraction and split_seed have no effect, because the file also has test arrays", raw.Files[0], ErrConfig)
-		return nil, hint(err, "leave them out, or remove the test arrays from the file")
+	} else if c.TestFraction > 0 || c.SplitSeed > 0 {
+		err := fmt.Errorf("%s: %w: test_fraction and split_seed have no effect, because there are test images", strings.Join(raw.Files, ", "), ErrConfig)
+		return nil, hint(err, "leave out both settings, or the test images")
 	}
 	raw.Name = name
 	set, err := raw.choose(c.Classes)
@@ -121,8 +119,8 @@ func (c Config) CheckValues() error {
 		}
 	}
 	for i, name := range c.Names {
-		if name == "" || unprintable(name) || slices.Contains(c.Names[:i], name) {
-			bad("names", fmt.Sprintf("has %q, which is empty, has a control character, or appears twice", name), "give each class its own name")
+		if name == "" || strings.Contains(name, "\n") || slices.Contains(c.Names[:i], name) {
+			bad("names", fmt.Sprintf("has %q, which is empty, has a line break, or appears twice", name), "give each class its own name")
 		}
 	}
 	for _, a := range c.arrays() {
@@ -131,11 +129,6 @@ func (c Config) CheckValues() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// unprintable reports whether a record cannot hold a name, or a terminal would execute it.
-func unprintable(name string) bool {
-	return !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl)
 }
 
 // Check implements method.Checker.
@@ -154,14 +147,11 @@ func (c Config) Check() error {
 			bad(a.key, `only applies to format = "npz"`, "leave it out")
 		}
 	}
-	if c.splits() && (c.Test != "" || c.TestArrays != nil) {
-		bad("test_fraction", "and split_seed only apply without a test set", "leave them out, or the test set")
+	if c.TestFraction > 0 && (c.Test != "" || c.TestArrays != nil) {
+		bad("test_fraction", "only applies without a test set", "leave out test_fraction, or the test set")
 	}
 	return errors.Join(errs...)
 }
-
-// splits reports whether the settings describe how test images are set aside.
-func (c *Config) splits() bool { return c.TestFraction > 0 || c.SplitSeed > 0 }
 
 type arrayNames struct {
 	key   string

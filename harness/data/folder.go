@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"dgkip/harness/sets"
 )
@@ -32,8 +34,10 @@ func (c *Config) readFolders(ctx context.Context, train, test string) (*Set, err
 		if len(folders) == 0 {
 			return nil, hint(fmt.Errorf("%s: %w: no sub-folders", train, ErrFormat), "put the images of each class into its own sub-folder")
 		}
-		if i := slices.IndexFunc(folders, unprintable); i >= 0 {
-			return nil, hint(fmt.Errorf("%s: %w: the name of the folder %q is not UTF-8 or has control characters", train, ErrClass, folders[i]), "rename the folder, or list the classes: names = [...]")
+		for _, name := range folders { // records hold UTF-8 only, and a terminal would execute control characters
+			if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+				return nil, hint(fmt.Errorf("%s: %w: the name of the folder %q is not UTF-8 or has control characters", train, ErrClass, name), "rename the folder")
+			}
 		}
 		out.Classes = folders
 		out.skipped(train, others)
