@@ -37,8 +37,8 @@ type File struct {
 	at sets.Place // of a run
 }
 
-// Any returns the method for a single file, with the number of images per class. It takes the kind of
-// labels from the file. If like is not nil, it reads the file with the settings of like, which has been located.
+// Any returns the method for a single file, with the number of images per class, or 0 if the number of
+// images is not a multiple of the classes. It takes the kind of labels from the file. If like is not nil, it reads the file with the settings of like, which has been located.
 func Any(path string, data *method.Data, like *File) (f *File, ipc int, err error) {
 	f = &File{at: sets.Place{File: path}}
 	if like != nil {
@@ -55,7 +55,10 @@ func Any(path string, data *method.Data, like *File) (f *File, ipc int, err erro
 		_, f.Travel = teacher.TravelLabels(d)
 	}
 	f.Digest, err = f.digest()
-	return f, d.Len() / len(d.Classes), err
+	if d.Len()%len(d.Classes) == 0 {
+		ipc = d.Len() / len(d.Classes)
+	}
+	return f, ipc, err
 }
 
 func init() { method.Register(func() method.Method { return new(File) }) }

@@ -134,6 +134,17 @@ func TestLocate(t *testing.T) {
 	if f, ipc, err := Any(logits, methodtest.Data(1), like); err != nil || ipc != 2 || f.LabelKind != "soft" || f.at.Labels != filepath.Join(dir, "soft.pt") {
 		t.Errorf("%+v, %d: %v", f, ipc, err)
 	}
+	odd, err := sets.Torch([]sets.Array{sets.Of("pixels", []int{3, 8, 8, 1}, make([]float32, 192)), sets.Of("labels", []int{3}, []int64{0, 1, 0})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	three := filepath.Join(dir, "three.pt")
+	if err := os.WriteFile(three, odd, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, ipc, err := Any(three, methodtest.Data(1), nil); err != nil || ipc != 0 {
+		t.Errorf("three images of two classes: ipc %d, %v", ipc, err)
+	}
 	// In a file with sets of several seeds, each run reads the set of its own seed.
 	many := File{Path: one, Options: sets.Options{Images: "data.{seed}.0", Labels: "data.{seed}.1"}}
 	if m, err := many.Locate(place, nil); err != nil || m.(*File).Images != "data.1.0" || m.(*File).Labels != "data.1.1" {

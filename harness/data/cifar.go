@@ -19,7 +19,7 @@ var cifar10 = source{
 		Name: "cifar-10", Title: "CIFAR-10", Text: "CIFAR-10, photographs of objects and animals, 32x32 colour (Krizhevsky)",
 		Terms:   "by A. Krizhevsky, V. Nair and G. Hinton, who state no licence and ask to be cited: A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009",
 		Classes: []string{"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"},
-		Shape:   Shape{32, 32, 3}, Train: 50000, Test: 10000,
+		Shape:   Shape{32, 32, 3},
 	},
 	standIn: "colour-symbols",
 	folders: []string{"cifar-10", "", "cifar-10/cifar-10-batches-bin", "cifar-10-batches-bin"},

@@ -84,6 +84,9 @@ func (c *Config) load(ctx context.Context, name, base string) (*Set, error) {
 	if raw.Test.Labels == nil {
 		raw.Train, raw.Test = c.divide(raw.Train, raw.Dim(), len(raw.Classes))
 		raw.divided = true
+	} else if c.TestFraction > 0 || c.SplitSeed > 0 {
+		err := fmt.Errorf("%s: %w: test_fraction and split_seed have no effect, because there are test images", strings.Join(raw.Files, ", "), ErrConfig)
+		return nil, hint(err, "leave out both settings, or the test images")
 	}
 	raw.Name = name
 	set, err := raw.choose(c.Classes)
@@ -98,7 +101,7 @@ func (c Config) CheckValues() error {
 	var errs []error
 	bad := func(key, why, hint string) { errs = append(errs, &method.BadSetting{Key: key, Why: why, Hint: hint}) }
 	if !(c.TestFraction >= 0 && c.TestFraction < 1) {
-		bad("test_fraction", fmt.Sprintf("must be positive and below 1, not %v", c.TestFraction), "it is the part of each class that is set aside for testing")
+		bad("test_fraction", fmt.Sprintf("must be positive and below 1, not %v", c.TestFraction), "write the part of each class to set aside for testing, such as 0.2")
 	}
 	if c.Channels != 0 && c.Channels != 1 && c.Channels != 3 {
 		bad("channels", fmt.Sprintf("must be 1 or 3, not %d", c.Channels), "write 1 for grey, 3 for colour, or leave it out")

@@ -191,7 +191,8 @@ func TestCustomErrors(t *testing.T) {
 	float := npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, 1)}", make([]byte, 8))
 	pair := func(x, y []byte) []byte { return archive(map[string][]byte{"x": x, "y": y}) }
 	dir := put(t, map[string][]byte{
-		"good.npz": pair(x, y), "float.npz": pair(float, y), "floatlabels.npz": pair(x, float),
+		"tests.npz": archive(map[string][]byte{"x": x, "y": y, "x_test": x, "y_test": y}),
+		"good.npz":  pair(x, y), "float.npz": pair(float, y), "floatlabels.npz": pair(x, float),
 		"columns.npz":   pair(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 1, 1)}", []byte{1, 2}), y),
 		"flat.npz":      pair(bytesNPY([]byte{1, 2}, 2, 1), y),
 		"fewer.npz":     pair(bytesNPY([]byte{1}, 1, 1, 1), y),
@@ -234,6 +235,8 @@ func TestCustomErrors(t *testing.T) {
 		{Config{Format: "npz", Train: "good.npz", Channels: 3}, ErrShape, "1 channels\nhint: write channels = 1"},
 		{Config{Format: "npz", Train: "good.npz", Size: []int{2, 2}}, ErrShape, "size = [2, 2] requires"},
 		{npzOf("good.npz"), ErrClass, "at least two images"},
+		{Config{Format: "npz", Train: "tests.npz", TestFraction: 0.3}, ErrConfig, "because there are test images\nhint: leave out both"},
+		{Config{Format: "npz", Train: "tests.npz", SplitSeed: 1}, ErrConfig, "because there are test images"},
 		{folder("sizes"), ErrShape, filepath.Join("sizes", "b", "1.png")},
 		{folder("broken"), ErrMagic, "neither PNG nor JPEG"},
 		{folder("short"), ErrTruncated, filepath.Join("short", "a", "1.png")},
@@ -250,7 +253,7 @@ func TestCustomErrors(t *testing.T) {
 		{folder("good.npz"), ErrFormat, `write format = "npz" for a file`},
 		{folder("../pictures"), os.ErrNotExist, `mine: train = "../pictures": file does not exist: looked for ` + filepath.Join(filepath.Dir(dir), "pictures")},
 		{Config{Format: "npz", Train: "good.npz", Test: "nil.npz"}, os.ErrNotExist, `test = "nil.npz": file does not exist`},
-		{folder("deep"), ErrClass, "no images in " + filepath.Join(dir, "deep", "a") + ", only the folder y"},
+		{folder("deep"), ErrClass, "no images in " + filepath.Join(dir, "deep", "a") + ", only the folder x"},
 		{Config{Format: "folder", Train: "two", Test: "one"}, ErrClass, "no folder " + filepath.Join(dir, "one", "b")},
 		{Config{Format: "folder", Train: "two", Names: []string{"a", "z"}}, ErrClass, "no folder " + filepath.Join(dir, "two", "z")},
 	} {
@@ -401,8 +404,22 @@ func TestFolderNotes(t *testing.T) {
 	image, other := oneColour("png", 2, 2, color.Gray{9}), oneColour("png", 2, 2, color.Gray{8})
 	dir := put(t, map[string][]byte{"all/a/1.png": image, "all/a/2.png": image, "all/a/3.bmp": image, "all/a/in/4.png": image, "all/a/.hidden": image, "all/b/1.png": other, "all/b/2.png": other})
 	s, err := Config{Format: "folder", Train: "all"}.Load(context.Background(), "mine", dir)
-	if err != nil || len(s.Notes) != 2 || !strings.HasPrefix(s.Notes[0], filepath.Join(dir, "all", "a")+": not all entries were read (2 were not, such as the folder in):") || s.Notes[1] != "mine: 2 of 2 test images are also training images" {
+	if err != nil || len(s.Notes) != 2 || !strings.HasPrefix(s.Notes[0], filepath.Join(dir, "all", "a")+": entries skipped: 2, such as the folder in; ") || s.Notes[1] != "mine: 2 of 2 test images are also training images" {
 		t.Errorf("%+v %v", s, err)
+	}
+	// Images outside the classes, and test images of a class without training images.
+	third := oneColour("png", 2, 2, color.Gray{7})
+	dir = put(t, map[string][]byte{"all/a/1.png": image, "all/b/1.png": other, "all/1.png": image, "test/a/1.png": third, "test/b/1.png": third, "test/c/1.png": image})
+	s, err = Config{Format: "folder", Train: "all", Test: "test"}.Load(context.Background(), "mine", dir)
+	if err != nil || len(s.Notes) != 2 || !strings.HasPrefix(s.Notes[0], filepath.Join(dir, "all")+": entries skipped: 1, such as 1.png;") || !strings.HasPrefix(s.Notes[1], filepath.Join(dir, "test")+": entries skipped: 1, such as c;") {
+		t.Errorf("%+v %v", s, err)
+	}
+	// Records cannot hold every name that a folder may have.
+	if err := os.Mkdir(filepath.Join(dir, "all", "\x1b[31m"), 0o777); err != nil {
+		t.Skip("SKIPPED: no such names here")
+	}
+	if _, err := (Config{Format: "folder", Train: "all"}).Load(context.Background(), "mine", dir); !errors.Is(err, ErrClass) || !strings.Contains(err.Error(), `"\x1b[31m" is not UTF-8`) {
+		t.Error(err)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 // Fault is the type of the errors below.
 type Fault = sets.Fault
 
-// The kinds of errors. An error of this package wraps one of them and names the file. Lines that
-// start with "hint: " say what to do.
+// The kinds of errors. An error in the content of a file or in a setting wraps one of them; errors of
+// the file system do not. Lines that start with "hint: " are instructions.
 const (
 	ErrUnknown   = Fault("no such dataset")
 	ErrMissing   = Fault("files not found")

@@ -49,10 +49,7 @@ func ExampleLoad_missing() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// cifar-10: files not found, and downloading is switched off
-	// hint: name the folder that holds the files by -data DIR or in $DGKIP_DATA
-	// hint: without the files, use "colour-symbols", a built-in dataset of the same kind with other results
-	// hint: searched nowhere (-data: no such folder), neither (cache: no such folder), and in each cifar-10, cifar-10/cifar-10-batches-bin, cifar-10-batches-bin
-	// hint: cifar-10-binary.tar.gz: 170052171 bytes, sha-256 c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd
-	// hint: published at https://www.cs.toronto.edu/~kriz/ and https://cave.cs.toronto.edu/kriz/ and https://mindspore-website.obs.cn-north-4.myhuaweicloud.com/notebook/datasets/
+	// cifar-10: files not found: searched nowhere (-data: no such folder), neither (cache: no such folder), and in each cifar-10, cifar-10/cifar-10-batches-bin, cifar-10-batches-bin; downloading is switched off
+	// hint: download cifar-10-binary.tar.gz from https://www.cs.toronto.edu/~kriz/ or https://cave.cs.toronto.edu/kriz/ or https://mindspore-website.obs.cn-north-4.myhuaweicloud.com/notebook/datasets/ into DIR/cifar-10, and pass -data DIR or set DGKIP_DATA=DIR
+	// hint: or use "colour-symbols", a built-in dataset of the same kind with other results
 }

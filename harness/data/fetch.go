@@ -38,7 +38,7 @@ func (o *Options) fetcher() *fetcher {
 // checksum is verified, so several processes may download it at the same time.
 func (f *fetcher) get(ctx context.Context, d download, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return hint(err, "downloads go to the cache directory, which must be writable; or name a folder with the files by -data DIR")
+		return hint(err, "change its permissions, because downloads go there, or name a folder with the files by -data DIR")
 	}
 	sweep(dir, d.name)
 	failed := fmt.Errorf("%w: %s", ErrFetch, d.name)
@@ -51,9 +51,9 @@ func (f *fetcher) get(ctx context.Context, d download, dir string) error {
 			return ctx.Err()
 		}
 		if u := (*neturl.Error)(nil); errors.As(err, &u) {
-			err = u.Err // without the address, which the hint names
+			err = u.Err // without the address, which follows
 		}
-		failed = fmt.Errorf("%w\nhint: tried %s: %w", failed, url, err)
+		failed = fmt.Errorf("%w; %s: %w", failed, url, err)
 	}
 	return failed
 }

@@ -186,7 +186,7 @@ func TestFetchNowhere(t *testing.T) {
 	os.WriteFile(file, nil, 0o666)
 	o := Options{}
 	err := o.fetcher().get(context.Background(), described([]byte("x")), filepath.Join(file, "sub"))
-	if err == nil || !strings.Contains(err.Error(), "hint: downloads go to the cache directory") {
+	if err == nil || !strings.Contains(err.Error(), "hint: change its permissions") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"dgkip/harness/sets"
 )
@@ -24,50 +26,71 @@ const pixelLimit = 1 << 20
 
 func (c *Config) readFolders(ctx context.Context, train, test string) (*Set, error) {
 	out := &Set{Classes: c.Names, Shape: Shape{Ch: c.Channels}, Files: []string{train}}
-	if len(out.Classes) == 0 {
-		entries, err := os.ReadDir(train)
+	if len(c.Names) == 0 {
+		folders, others, err := list(train)
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range entries { // in order of name
-			is, err := isFolder(train, e)
-			if err != nil {
-				return nil, err
-			}
-			if is {
-				out.Classes = append(out.Classes, e.Name())
-			}
-		}
-		if len(out.Classes) == 0 {
+		if len(folders) == 0 {
 			return nil, hint(fmt.Errorf("%s: %w: no sub-folders", train, ErrFormat), "put the images of each class into its own sub-folder")
 		}
+		for _, name := range folders { // records hold UTF-8 only, and a terminal would execute control characters
+			if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+				return nil, hint(fmt.Errorf("%s: %w: the name of the folder %q is not UTF-8 or has control characters", train, ErrClass, name), "rename the folder")
+			}
+		}
+		out.Classes = folders
+		out.skipped(train, others)
 	}
 	var err error
 	if out.Train, err = c.folder(ctx, out, train); err != nil {
 		return nil, err
 	}
-	if test != "" {
-		out.Files = append(out.Files, test)
-		if out.Test, err = c.folder(ctx, out, test); err != nil {
-			return nil, err
-		}
+	if test == "" {
+		return out, nil
 	}
-	return out, nil
+	out.Files = append(out.Files, test)
+	if out.Test, err = c.folder(ctx, out, test); err != nil {
+		return nil, err
+	}
+	folders, others, err := list(test)
+	if len(c.Names) == 0 {
+		more := slices.DeleteFunc(folders, func(name string) bool { return slices.Contains(out.Classes, name) })
+		out.skipped(test, append(more, others...))
+	}
+	return out, err
 }
 
-// isFolder reports whether an entry of dir is a folder or a link to one, and is not hidden.
-func isFolder(dir string, e fs.DirEntry) (bool, error) {
-	if strings.HasPrefix(e.Name(), ".") {
-		return false, nil
+// skipped adds a note on entries of a folder that were not read.
+func (s *Set) skipped(dir string, entries []string) {
+	if len(entries) > 0 {
+		s.Notes = append(s.Notes, fmt.Sprintf("%s: entries skipped: %d, such as %s; images are .png, .jpg or .jpeg files directly in the folder of a training class", dir, len(entries), entries[0]))
 	}
-	if e.Type()&fs.ModeSymlink == 0 {
-		return e.IsDir(), nil
+}
+
+// list returns the names of the folders in dir, and links to folders, and of its other entries. It
+// leaves out hidden entries.
+func list(dir string) (folders, others []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries { // in order of name
+		folder, path := e.IsDir(), filepath.Join(dir, e.Name())
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			info, err := os.Stat(path)
+			if err != nil {
+				return nil, nil, hint(fmt.Errorf("%s: %w: broken link: %v", path, ErrFormat, err), "delete or repair the link")
+			}
+			folder = info.IsDir()
+		}
+		if folder {
+			folders = append(folders, e.Name())
+		} else {
+			others = append(others, e.Name())
+		}
 	}
-	info, err := os.Stat(filepath.Join(dir, e.Name()))
-	if err != nil {
-		return false, hint(fmt.Errorf("%s: %w: broken link: %w", filepath.Join(dir, e.Name()), ErrFormat, err), "delete or repair the link")
-	}
-	return info.IsDir(), nil
+	return folders, others, err
 }
 
 // folder reads the images of all classes under dir. The first image determines the size and, unless
@@ -79,9 +102,7 @@ func (c *Config) folder(ctx context.Context, out *Set, dir string) (s Split, err
 		if err != nil {
 			faults = append(faults, err)
 		}
-		if len(others) > 0 {
-			out.Notes = append(out.Notes, fmt.Sprintf("%s: not all entries were read (%d were not, such as %s): images are .png, .jpg or .jpeg files directly in the folder of their class", filepath.Join(dir, name), len(others), others[0]))
-		}
+		out.skipped(filepath.Join(dir, name), others)
 		for _, p := range paths {
 			if err := ctx.Err(); err != nil {
 				return s, err
@@ -103,27 +124,21 @@ func (c *Config) folder(ctx context.Context, out *Set, dir string) (s Split, err
 // images lists the image files of a directory in the order of their names, and its other entries,
 // folders first.
 func images(dir string) (paths, others []string, err error) {
-	entries, err := os.ReadDir(dir)
+	folders, files, err := list(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, hint(fmt.Errorf("%w: no folder %s", ErrClass, dir), "each class needs a folder in the training set, and in the test set if there is one")
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, e := range entries {
-		folder, err := isFolder(dir, e)
-		if err != nil {
-			return nil, nil, err
-		}
-		ext := strings.ToLower(filepath.Ext(e.Name()))
-		switch {
-		case strings.HasPrefix(e.Name(), "."):
-		case folder:
-			others = slices.Insert(others, 0, "the folder "+e.Name())
-		case slices.Contains([]string{".png", ".jpg", ".jpeg"}, ext):
-			paths = append(paths, filepath.Join(dir, e.Name()))
-		default:
-			others = append(others, e.Name())
+	for _, name := range folders {
+		others = append(others, "the folder "+name)
+	}
+	for _, name := range files {
+		if slices.Contains([]string{".png", ".jpg", ".jpeg"}, strings.ToLower(filepath.Ext(name))) {
+			paths = append(paths, filepath.Join(dir, name))
+		} else {
+			others = append(others, name)
 		}
 	}
 	if len(paths) > 0 {

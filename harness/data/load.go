@@ -25,8 +25,7 @@ type Info struct {
 	Terms   string // its authors, and its licence
 	Classes []string
 	Shape
-	Train, Test int // numbers of images
-	BuiltIn     bool
+	BuiltIn bool
 
 	Characters bool // a mirror image no longer belongs to its class
 }

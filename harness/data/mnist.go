@@ -9,9 +9,9 @@ import (
 var mnist = source{
 	Info: Info{
 		Name: "mnist", Title: "MNIST", Text: "MNIST, handwritten digits, 28x28 grey (LeCun, Cortes, Burges)",
-		Terms:   "by Y. LeCun, C. Cortes and C. Burges; Creative Commons Attribution-ShareAlike 3.0, according to the documentation of Keras",
-		Classes: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
-		Shape:   Shape{28, 28, 1}, Train: 60000, Test: 10000,
+		Terms:      "by Y. LeCun, C. Cortes and C. Burges; Creative Commons Attribution-ShareAlike 3.0, according to the documentation of Keras",
+		Classes:    []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"},
+		Shape:      Shape{28, 28, 1},
 		Characters: true,
 	},
 	standIn: "symbols",
@@ -53,7 +53,7 @@ var fashionMNIST = source{
 		Name: "fashion-mnist", Title: "Fashion-MNIST", Text: "Fashion-MNIST, clothes, 28x28 grey (Xiao, Rasul, Vollgraf)",
 		Terms:   "by H. Xiao, K. Rasul and R. Vollgraf; MIT licence, copyright 2017 Zalando SE",
 		Classes: []string{"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"},
-		Shape:   Shape{28, 28, 1}, Train: 60000, Test: 10000,
+		Shape:   Shape{28, 28, 1},
 	},
 	standIn: "symbols",
 	folders: []string{"fashion-mnist", "", "FashionMNIST/raw"},

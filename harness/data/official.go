@@ -95,8 +95,7 @@ func (s *source) verify(set *Set) error {
 					return hint(err, "they belong to %s: put the files into a folder %[1]s", o.Name)
 				}
 			}
-			err = hint(err, "to use changed files, describe them in the experiment under another name, in a table [data.NAME]")
-			return s.list(err)
+			return s.provide(hint(err, "describe changed files in the experiment under another name, in a table [data.NAME]"))
 		}
 	}
 	set.Verified = known == len(set.Numbers)
@@ -121,17 +120,17 @@ func (s *source) advise(err error) error {
 	if !errors.As(err, new(Fault)) {
 		return err
 	}
-	return s.list(hint(err, "replace the file, or delete it to have it downloaded to the cache"))
+	return s.provide(hint(err, "replace the file, or delete it to have it downloaded to the cache"))
 }
 
-// list adds hints with the published files and their addresses.
-func (s *source) list(err error) error {
+// provide adds a hint on how to get the published files.
+func (s *source) provide(err error) error {
+	var names, places []string
 	for _, d := range s.downloads {
-		err = hint(err, "%s: %d bytes, sha-256 %s", d.name, d.size, d.sha)
+		names = append(names, d.name)
 	}
-	var places []string
 	for _, url := range s.downloads[0].urls {
-		places = append(places, strings.TrimSuffix(url, s.downloads[0].name))
+		places = append(places, strings.TrimSuffix(url, names[0]))
 	}
-	return hint(err, "published at %s", strings.Join(places, " and "))
+	return hint(err, "download %s from %s into DIR/%s, and pass -data DIR or set DGKIP_DATA=DIR", strings.Join(names, ", "), strings.Join(places, " or "), s.Name)
 }

@@ -23,7 +23,7 @@ func TestPipe(t *testing.T) {
 		{Format: "npz", Train: "pipe"},
 		{Format: "folder", Train: "all"},
 	} {
-		if _, err := c.Load(context.Background(), "mine", dir); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "it is not a file but a pipe") {
+		if _, err := c.Load(context.Background(), "mine", dir); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "it is a pipe or a device; name a file") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,11 +44,11 @@ func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, err
 		}
 	}
 	if o.Offline {
-		return nil, s.missing(fmt.Errorf("%w, and downloading is switched off", ErrMissing), o)
+		return nil, s.missing(errors.New("downloading is switched off"), o)
 	}
 	cache := o.cache()
 	if cache == "" {
-		return nil, s.missing(fmt.Errorf("%w, and there is no cache directory to download to", ErrMissing), o)
+		return nil, s.missing(errors.New("there is no cache directory to download to"), o)
 	}
 	dir := filepath.Join(cache, s.Name)
 	for _, d := range s.downloads {
@@ -55,7 +56,7 @@ func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, err
 			continue
 		}
 		if err := o.fetcher().get(ctx, d, dir); errors.Is(err, ErrFetch) {
-			return nil, s.missing(fmt.Errorf("%w, and %w", ErrMissing, err), o)
+			return nil, s.missing(err, o)
 		} else if err != nil {
 			return nil, err
 		}
@@ -67,11 +68,9 @@ func (s *source) open(ctx context.Context, classes []int, o *Options) (*Set, err
 	return set, err
 }
 
-// missing adds hints on how to provide the files by hand, where they were searched, and which files
-// they are.
-func (s *source) missing(err error, o *Options) error {
-	err = hint(err, "name the folder that holds the files by -data DIR or in $DGKIP_DATA")
-	err = hint(err, "without the files, use %q, a built-in dataset of the same kind with other results", s.standIn)
+// missing returns the error for files that were not found, with the directories that were searched and
+// why nothing was downloaded.
+func (s *source) missing(why error, o *Options) error {
 	var searched []string
 	for _, p := range o.places() {
 		absent := ""
@@ -82,9 +81,7 @@ func (s *source) missing(err error, o *Options) error {
 		}
 		searched = append(searched, fmt.Sprintf("%s (%s%s)", p.dir, p.origin, absent))
 	}
-	if len(searched) > 0 {
-		inside := slices.DeleteFunc(slices.Clone(s.folders), func(name string) bool { return name == "" })
-		err = hint(err, "searched %s, and in each %s", strings.Join(searched, ", "), strings.Join(inside, ", "))
-	}
-	return s.list(err)
+	inside := slices.DeleteFunc(slices.Clone(s.folders), func(name string) bool { return name == "" })
+	err := fmt.Errorf("%w: searched %s, and in each %s; %w", ErrMissing, cmp.Or(strings.Join(searched, ", "), "no folder"), strings.Join(inside, ", "), why)
+	return hint(s.provide(err), "or use %q, a built-in dataset of the same kind with other results", s.standIn)
 }

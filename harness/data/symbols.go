@@ -15,13 +15,11 @@ import (
 // a split has its own random stream, and class i mod 5.
 var drawnSets = []Info{symbolSet("symbols", "Symbols", "grey", 28, 1), symbolSet("colour-symbols", "Colour symbols", "colour", 32, 3)}
 
-const drawnSeed = 1
-
 func symbolSet(name, title, colour string, side, channels int) Info {
 	return Info{
 		Name: name, Title: title + " (built-in)", BuiltIn: true, Classes: []string{"cross", "ring", "triangle", "arrow", "wave"},
 		Text:  fmt.Sprintf("crosses, rings, triangles, arrows and waves, %dx%d %s, drawn by this program", side, side, colour),
-		Shape: Shape{side, side, channels}, Train: 2000, Test: 500,
+		Shape: Shape{side, side, channels},
 	}
 }
 
@@ -33,15 +31,15 @@ func (i *Info) draw() *Set {
 	once, _ := drawn.LoadOrStore(i.Name, sync.OnceValue(func() *Set {
 		return &Set{
 			Name: i.Name, Classes: i.Classes, Shape: i.Shape, BuiltIn: true, Verified: true,
-			Train: i.drawSplit(drawnSeed, "train", i.Train),
-			Test:  i.drawSplit(drawnSeed, "test", i.Test),
+			Train: i.drawSplit("train", 2000),
+			Test:  i.drawSplit("test", 500),
 		}
 	}))
 	return once.(func() *Set)()
 }
 
 // drawSplit draws the first n images of a split.
-func (i *Info) drawSplit(seed uint64, split string, n int) Split {
+func (i *Info) drawSplit(split string, n int) Split {
 	dim := i.Dim()
 	s := Split{make([]byte, n*dim), make([]int, n)}
 	var wait sync.WaitGroup
@@ -50,7 +48,7 @@ func (i *Info) drawSplit(seed uint64, split string, n int) Split {
 		wait.Go(func() {
 			for k := worker; k < n; k += workers {
 				s.Labels[k] = k % len(symbols)
-				h := hand{rng.Stream(seed, "data", i.Name, split, strconv.Itoa(k))}
+				h := hand{rng.Stream(1, "data", i.Name, split, strconv.Itoa(k))}
 				drawSymbol(h, symbols[s.Labels[k]], i.H, i.Ch).bytes(s.Images[k*dim : (k+1)*dim])
 			}
 		})

@@ -16,11 +16,10 @@ import (
 // C is the mean of z z^T, as in Shankar et al. (2020, Neural kernels without tangents) and later
 // kernel methods. An image's brightness and contrast then have no effect.
 type whitening struct {
-	d                         int
-	norm                      float64             // mean norm that images are divided by
-	mean                      []float64           // [d]
-	root, inverse             tensor.Mat[float32] // [d, d], A^(1/2) and A^(-1/2)
-	packedRoot, packedInverse *tensor.Packed
+	d             int
+	norm          float64        // mean norm that images are divided by
+	mean          []float64      // [d]
+	root, inverse *tensor.Packed // [d, d], A^(1/2) and A^(-1/2)
 }
 
 // norms reports whether images are brought to norm one before whitening.
@@ -75,11 +74,11 @@ func whiten(ctx context.Context, images []byte, n int, t *Transform) (*whitening
 	for i := range d {
 		a[i*d+i] += ridge
 	}
-	var err error
-	if w.root, w.inverse, err = roots(ctx, a, d, ridge); err != nil {
+	root, inverse, err := roots(ctx, a, d, ridge)
+	if err != nil {
 		return nil, err
 	}
-	w.packedRoot, w.packedInverse = tensor.Pack(w.root, tensor.NN), tensor.Pack(w.inverse, tensor.NN)
+	w.root, w.inverse = tensor.Pack(root, tensor.NN), tensor.Pack(inverse, tensor.NN)
 	return w, nil
 }
 
@@ -158,14 +157,14 @@ func (w *whitening) apply(ctx context.Context, out []float32, images []byte, t *
 
 // whitened whitens centred images into out.
 func (w *whitening) whitened(out []float32, x tensor.Mat[float32]) {
-	tensor.MulPacked(tensor.MatOf(out, x.Rows, w.d), x, w.packedInverse, nil, false)
+	tensor.MulPacked(tensor.MatOf(out, x.Rows, w.d), x, w.inverse, nil, false)
 }
 
 // invert maps whitened images back to standardised images.
 func (w *whitening) invert(x []float32) []float32 {
 	n := len(x) / w.d
 	out := tensor.NewMat[float32](n, w.d)
-	tensor.MulPacked(out, tensor.MatOf(x, n, w.d), w.packedRoot, nil, false)
+	tensor.MulPacked(out, tensor.MatOf(x, n, w.d), w.root, nil, false)
 	for i := range out.Data {
 		out.Data[i] = float32(mul(w.norm, float64(out.Data[i]))) + float32(w.mean[i%w.d])
 	}

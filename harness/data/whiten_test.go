@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"dgkip/harness/rng"
+	"dgkip/harness/tensor"
 )
 
 // randomSet is a set of n correlated random images a split.
@@ -108,8 +109,8 @@ func TestZCA(t *testing.T) {
 		}
 		// With regulariser r, the covariance of u is C (C + r)^-1: W A W = 1, so
 		// W C W = 1 - r W^2.
-		r := 0.0
-		for _, v := range tr.zca.root.Data { // trace of A
+		r, root, inverse := 0.0, unpacked(tr.zca.root, d), unpacked(tr.zca.inverse, d)
+		for _, v := range root.Data { // trace of A
 			r += float64(v) * float64(v)
 		}
 		r = r / 1.1 * 0.1 / float64(d)
@@ -125,7 +126,7 @@ func TestZCA(t *testing.T) {
 				got := sum/float64(n) - mi*mj/float64(n*n)
 				want := 0.0
 				for k := range d {
-					want -= r * float64(tr.zca.inverse.Row(i)[k]) * float64(tr.zca.inverse.Row(k)[j])
+					want -= r * float64(inverse.Row(i)[k]) * float64(inverse.Row(k)[j])
 				}
 				if i == j {
 					want++
@@ -139,6 +140,16 @@ func TestZCA(t *testing.T) {
 			t.Error("Invert does not undo Apply")
 		}
 	}
+}
+
+// unpacked returns a packed [d, d] matrix, as its product with the identity.
+func unpacked(p *tensor.Packed, d int) tensor.Mat[float32] {
+	one, out := tensor.NewMat[float32](d, d), tensor.NewMat[float32](d, d)
+	for i := range d {
+		one.Row(i)[i] = 1
+	}
+	tensor.MulPacked(out, one, p, nil, false)
+	return out
 }
 
 // TestNormZCA compares whitened images u with their definition, A^(1/2) u = v. Here v is an image minus
@@ -179,12 +190,13 @@ func TestNormZCA(t *testing.T) {
 	for i := range d {
 		a[i*d+i] += 0.1 / float64(d) // tr C = 1
 	}
+	root := unpacked(tr.zca.root, d)
 	for k := range n { // A u = A^(1/2) v
 		for i := range d {
 			got, want := 0.0, 0.0
 			for j := range d {
 				got += a[i*d+j] * float64(u[k*d+j])
-				want += float64(tr.zca.root.Row(i)[j]) * v[k][j]
+				want += float64(root.Row(i)[j]) * v[k][j]
 			}
 			if math.Abs(got-want) > 1e-5 {
 				t.Fatalf("image %d, value %d: %v, want %v", k, i, got, want)

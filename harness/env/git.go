@@ -42,9 +42,9 @@ func programGit() Git {
 	return stamp
 }
 
-// unmodified reports whether a program was built from a commit although its stamp says "modified".
-// The stamp also says so if only a table was rewritten. The sources must equal the commit and be
-// older than the program. Their age matters because a restored source is equal again, but newer.
+// unmodified reports whether a program was built from a commit although its stamp is "modified". The
+// stamp has that state even if only a table was rewritten. The sources must equal the commit and be
+// older than the program: a restored source is equal again, but newer.
 func unmodified(commit, source, program string) bool {
 	dir := filepath.Dir(source)
 	built, err := os.Stat(program)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Load returns the average number of tasks that wanted a processor in the last minute, or 0 if the
-// system does not say.
+// Load returns the average number of tasks that wanted a processor in the last minute, or 0 if it is
+// unknown.
 func Load() float64 {
 	b, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(b), " ")

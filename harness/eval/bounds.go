@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -23,7 +24,12 @@ const orthogonal = 1e-6
 //
 // If Theta_S is the projection of Theta_O onto the span of the set's features, the residual r is
 // orthogonal to the span except for rounding errors. Then
-// |r| sqrt(k(x,x) - k_x'K^-1 k_x) + |(A r)'K^-1 k_x| is a smaller rho.
+// |r| sqrt(k(x,x) - k_x'K^-1 k_x) + |(A r)'K^-1 k_x| is a smaller rho. If the Gram matrix K is
+// singular, only the first rho is used.
+//
+// Theta_O is solved to the default gap of its loss. If a method has its own teacher_gap, deviation
+// and bounds belong to the default model, not to the one that the method used. In exact kernels,
+// entries of the kernel matrices are float32, and rho does not include their rounding.
 func (s *scoring) bounds(ctx context.Context) error {
 	own := s.own
 	theta, err := teacher.Problem{Loss: s.loss, Lambda: s.Lambda}.Theta(ctx, space.OfTrial(s.trial))
@@ -55,27 +61,14 @@ func (s *scoring) bounds(ctx context.Context) error {
 	onSet := view.Outputs()
 	if projected(onSet, own) {
 		span, err := convex.NewSpan(s.gram)
-		if err != nil {
+		switch {
+		case errors.Is(err, convex.ErrSingular):
+			s.out.Notes = append(s.out.Notes, "no sharper bound: "+firstLine(err))
+		case err != nil:
 			return err
+		default:
+			proved = s.interval("interval_perp.", outputs, s.sharper(span, onSet, norms, deviation))
 		}
-		cross := s.test.Cross(s.shown)
-		rho := convex.Rho(span.Distance2(cross, norms), deviation)
-		// The component of r inside the span adds |(A r)'K^-1 k_x|.
-		apart := onSet
-		for i, f := range own.Outputs.Data {
-			apart.Data[i] -= f
-		}
-		for k := range apart.Cols {
-			z := span.Solve(apart.Column(k))
-			for i := range rho {
-				within := 0.0
-				for j, x := range cross.Row(i) {
-					within += float64(x * z[j])
-				}
-				rho[i] += math.Abs(within)
-			}
-		}
-		proved = s.interval("interval_perp.", outputs, rho)
 	}
 	if proved.Decided() == 0 {
 		s.out.Notes = append(s.out.Notes, "the interval of the test error is vacuous: it decides no test image")
@@ -83,6 +76,27 @@ func (s *scoring) bounds(ctx context.Context) error {
 		s.out.Notes = append(s.out.Notes, fmt.Sprintf("the test error is proved to lie in [%.4f, %.4f]; %.1f %% of the test images are decided", proved.Low(), proved.High(), 100*proved.Decided()))
 	}
 	return nil
+}
+
+// sharper returns the smaller rho from Theta_O's outputs on the set, which it changes, and |r|.
+func (s *scoring) sharper(span convex.Span, onSet tensor.Mat[float64], norms []float64, residual float64) []float64 {
+	cross := s.test.Cross(s.shown)
+	rho := convex.Rho(span.Distance2(cross, norms), residual)
+	// The component of r inside the span adds |(A r)'K^-1 k_x|.
+	for i, f := range s.own.Outputs.Data {
+		onSet.Data[i] -= f
+	}
+	for k := range onSet.Cols {
+		z := span.Solve(onSet.Column(k))
+		for i := range rho {
+			within := 0.0
+			for j, x := range cross.Row(i) {
+				within += float64(x * z[j])
+			}
+			rho[i] += math.Abs(within)
+		}
+	}
+	return rho
 }
 
 // projected reports whether the model on the set and Theta_O have the same outputs on the set.

@@ -90,7 +90,7 @@ func leastSquares(f, k, y []float64) (fit func(f, k float64) float64, towards fl
 	}
 	d := float64(ff*kk) - float64(fk*fk)
 	a, b := (float64(fy*kk)-float64(ky*fk))/d, (float64(ky*ff)-float64(fy*fk))/d
-	if !(a > 0) { // or d is zero
+	if !(d > 0 && a > 0) { // d is zero if f is a multiple of k, and a then NaN or infinite
 		return func(f, _ float64) float64 { return f }, ky
 	}
 	return func(f, k float64) float64 { return float64(a*(f-mf)) + float64(b*(k-mk)) + my }, ky

@@ -120,6 +120,9 @@ func TestOffset(t *testing.T) {
 	if fit, _ := leastSquares(k, k, y); fit(3, 7) != 3 {
 		t.Error("a model equal to k was changed")
 	}
+	if fit, _ := leastSquares([]float64{0.5599999999999999, 0.21, 0.27999999999999997}, []float64{0.8, 0.3, 0.4}, []float64{1, 1, -1}); fit(3, 7) != 3 { // rounding makes the numerator positive
+		t.Error("a multiple of k was changed")
+	}
 
 	trial := carriedTrial(t)
 	as, offset := inFeatures(), inFeatures()

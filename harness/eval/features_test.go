@@ -13,6 +13,7 @@ import (
 	"dgkip/harness/rng"
 	"dgkip/harness/space"
 	"dgkip/harness/teacher"
+	"dgkip/harness/tensor"
 )
 
 func featureTrial(t *testing.T) method.Trial {
@@ -127,6 +128,26 @@ func TestIntervalsHold(t *testing.T) {
 		if metric == "ls" && s.Metrics["interval_perp.decided"] == 0 {
 			t.Error("the intervals decide no image")
 		}
+	}
+}
+
+// Without an inverse of the Gram matrix, the plain interval remains.
+func TestSingular(t *testing.T) {
+	trial := featureTrial(t)
+	project(t, &trial)
+	s, err := inFeatures().score(t.Context(), trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sharper := s.out.Metrics["interval_perp.decided"]
+	clear(s.out.Metrics)
+	s.gram = tensor.NewMat[float64](s.gram.Rows, s.gram.Cols)
+	if err := s.bounds(t.Context()); err != nil || sharper == 0 {
+		t.Fatal(err, sharper)
+	}
+	m, notes := s.out.Metrics, strings.Join(s.out.Notes, "\n")
+	if _, there := m["interval_perp.low"]; there || m["interval.high"] == 0 || !strings.Contains(notes, "no sharper bound: ") {
+		t.Errorf("%v, %s", m, notes)
 	}
 }
 

@@ -1,12 +1,4 @@
-// Package eval implements the protocols that score distilled sets on test images.
-//
-// The protocol "network" trains new networks on the set by stochastic gradient descent with
-// momentum and weight decay. The learning rate falls to a tenth halfway. The score is the mean
-// accuracy after the last epoch. Augmentation, if any, is a strategy of package augment; test
-// images are not augmented.
-//
-// The original code of dataset condensation lowers the rate one epoch after the middle and then
-// restarts the optimiser. Here the rate falls exactly halfway and the momentum continues.
+// Package eval implements the protocols that score distilled sets on test images. README.md lists them.
 package eval
 
 import (
@@ -31,7 +23,10 @@ func (n *Network) CheckSizes(s method.Sizes) error {
 	return nil
 }
 
-// Network trains new networks of the cell's kind, or of another kind, on the distilled set.
+// Network trains new networks of the cell's kind, or of another kind, on the distilled set by SGD with
+// momentum and weight decay. The score is the mean accuracy after the last epoch. Augmentation does not
+// affect test images. The learning rate falls to a tenth halfway. The original code of dataset
+// condensation lowers it one epoch later and then restarts the optimiser.
 //
 // Soft labels, which may be any numbers, are used unchanged. Other labels first become
 // distributions over the classes: logits by the softmax, targets by clipping to [0, 1], and gains

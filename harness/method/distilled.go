@@ -17,7 +17,7 @@ const (
 	Logits LabelKind = "logits" // [n, classes], the targets are their softmax
 	Gain   LabelKind = "gain"   // [n, 1], y in the margin y f; class 0 is negative
 	Target LabelKind = "target" // [n, 1], p in softplus(f) - p f, the probability of class 1
-	Value  LabelKind = "value"  // [n, classes or 1], y in (f - y)^2/2
+	Value  LabelKind = "value"  // [n, classes], or [n, 1] for two classes; y in (f - y)^2/2
 )
 
 var labelKinds = []LabelKind{Hard, Soft, Logits, Gain, Target, Value}
@@ -135,10 +135,10 @@ func (d *Distilled) Check() error {
 		return fmt.Errorf("distilled set: unknown kind of labels %q", d.Kind)
 	}
 	want := []int{len(d.Classes)}
-	switch d.Kind {
-	case Gain, Target:
+	switch {
+	case d.Kind == Gain, d.Kind == Target:
 		want = []int{1}
-	case Value:
+	case d.Kind == Value && len(d.Classes) == 2:
 		want = append(want, 1)
 	}
 	if len(d.Labels)%d.Len() != 0 || !slices.Contains(want, d.LabelWidth()) {

@@ -143,14 +143,15 @@ func TestDistilledCheck(t *testing.T) {
 		t.Error(err)
 	}
 	for want, spoil := range map[string]func(*Distilled){
-		"no classes":          func(d *Distilled) { d.Classes = nil },
-		"are not":             func(d *Distilled) { d.Images = d.Images[1:] },
-		"has label 2":         func(d *Distilled) { d.Of[1] = 2 },
-		"unknown kind":        func(d *Distilled) { d.Kind = "odd" },
-		"label values":        func(d *Distilled) { d.Kind = Gain },
-		"label of image":      func(d *Distilled) { d.Labels[3] /= 0 * d.Labels[0] },
-		"must have no images": func(d *Distilled) { d.Whole = true },
-		"means":               func(d *Distilled) { d.Prep.Mean = []float32{1} },
+		"no classes":           func(d *Distilled) { d.Classes = nil },
+		"are not":              func(d *Distilled) { d.Images = d.Images[1:] },
+		"has label 2":          func(d *Distilled) { d.Of[1] = 2 },
+		"unknown kind":         func(d *Distilled) { d.Kind = "odd" },
+		"label values":         func(d *Distilled) { d.Kind = Gain },
+		"kind \"value\" and 3": func(d *Distilled) { d.Kind, d.Labels, d.Classes = Value, []float32{1, -1}, []string{"a", "b", "c"} },
+		"label of image":       func(d *Distilled) { d.Labels[3] /= 0 * d.Labels[0] },
+		"must have no images":  func(d *Distilled) { d.Whole = true },
+		"means":                func(d *Distilled) { d.Prep.Mean = []float32{1} },
 	} {
 		d := good()
 		spoil(d)

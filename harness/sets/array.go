@@ -108,9 +108,6 @@ var le = binary.LittleEndian
 // Float64s returns the values of an array of any numeric type. It returns false for texts.
 func (a Array) Float64s() ([]float64, bool) { return values[float64](a) }
 
-// Float32s is Float64s in single precision.
-func (a Array) Float32s() ([]float32, bool) { return values[float32](a) }
-
 func values[T float32 | float64](a Array) ([]T, bool) {
 	value, ok := number[a.Type]
 	if !ok {

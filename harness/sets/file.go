@@ -103,7 +103,7 @@ func (f *File) index(z *zip.Reader, size int64) error {
 	for _, entry := range z.File {
 		if name, ok := strings.CutSuffix(entry.Name, ".npy"); ok {
 			err := f.add(name, func() (a Array, err error) {
-				b, err := unzip(entry, UnpackLimit(size))
+				b, err := unzip(entry, size, UnpackLimit(size))
 				if err == nil {
 					a, err = parseNPY(b)
 				}
@@ -162,7 +162,7 @@ func OpenRegular(path string) (*os.File, os.FileInfo, error) {
 		if info.IsDir() {
 			what = "a folder"
 		}
-		return nil, nil, fmt.Errorf("%s: %w: it is not a file but %s", path, ErrFormat, what)
+		return nil, nil, fmt.Errorf("%s: %w: it is %s; name a file", path, ErrFormat, what)
 	}
 	f, err := os.Open(path)
 	return f, info, err

@@ -23,7 +23,7 @@ func agreed(key, setting, told string) (string, error) {
 // or the file.
 func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 	n, classes := len(d.Images)/d.Size(), len(d.Classes)
-	labels, shape, err := f.numbers(name, f.most*classes)
+	labels, shape, err := f.numbers(name)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 		}
 	}
 	if f.Has("of") {
-		given, _, err := f.numbers("of", f.most)
+		given, _, err := f.numbers("of")
 		if err != nil {
 			return err
 		}
@@ -61,6 +61,9 @@ func (f setFile) readLabels(d *method.Distilled, name, told string) error {
 			}
 		}
 		of = given
+	}
+	if f.Has("of") && len(of) != n {
+		return fmt.Errorf("its array \"of\" has %d class numbers for %d images\nhint: write the class of each image, int64 [%[2]d], or remove \"of\" if labels are class numbers or rows over the classes", len(of), n)
 	}
 	if len(of) != n {
 		return fmt.Errorf("its labels have the shape %v; the kind %q also needs an array \"of\", int64 [n], with the class of each of the %d images", shape, kind, n)

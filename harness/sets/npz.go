@@ -39,18 +39,19 @@ func archive(files []Array) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// unzip reads an entry, which may not claim to have more bytes than limit.
-func unzip(f *zip.File, limit int64) ([]byte, error) {
-	if f.UncompressedSize64 > uint64(limit) {
-		return nil, fmt.Errorf("%w: %d bytes in so small a file", ErrOversized, f.UncompressedSize64)
+// unzip reads an entry of a file of size bytes, which may not claim to have more bytes than limit.
+func unzip(f *zip.File, size, limit int64) ([]byte, error) {
+	claim := f.UncompressedSize64
+	if claim > uint64(limit) {
+		return nil, fmt.Errorf("%w: it claims %d bytes; a file of %d bytes may unpack to %d", ErrOversized, claim, size, limit)
 	}
 	r, err := f.Open()
 	if err != nil { // the archive's directory is wrong
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	defer r.Close()
-	b := bytes.NewBuffer(make([]byte, 0, f.UncompressedSize64+bytes.MinRead))
-	_, err = b.ReadFrom(io.LimitReader(r, limit)) // compares the checksum at the end
+	b := bytes.NewBuffer(make([]byte, 0, min(claim, uint64(size))+bytes.MinRead)) // grows if the claim is true
+	_, err = b.ReadFrom(io.LimitReader(r, limit))                                 // compares the checksum at the end
 	return b.Bytes(), Damage(err)
 }
 

@@ -82,7 +82,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	a, _ := z.Read("f4", 6)
-	if x, ok := a.Float32s(); !ok || !slices.Equal(x, []float32{1, -2, 0.5, 3, float32(math.Inf(1)), 0}) || a.String() != "float32[2 3]" {
+	if x, ok := values[float32](a); !ok || !slices.Equal(x, []float32{1, -2, 0.5, 3, float32(math.Inf(1)), 0}) || a.String() != "float32[2 3]" {
 		t.Errorf("%v %v", a, x)
 	}
 	a, _ = z.Read("text", 7)
@@ -259,8 +259,8 @@ func TestBombs(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), `array "x"`) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if used := after.TotalAlloc - before.TotalAlloc; used > 20<<20 {
-				t.Errorf("%s, %d bytes: %d MiB", name, len(b), used>>20)
+			if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
+				t.Errorf("%s, %d bytes: %d bytes were allocated", name, len(b), used)
 			}
 		}
 	}

@@ -1,25 +1,23 @@
 package sets
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"dgkip/harness/method"
 )
 
-// Limits on what is read from a file besides its images.
-const (
-	maxExtra = 1 << 20 // values in all further results of the method
-	minMost  = 10000   // images that a set may have even if the dataset has fewer
-)
+// maxExtra is the largest number of values in all further results of the method.
+const maxExtra = 1 << 20
 
 // setFile is an open file with a distilled set.
 type setFile struct {
 	*File
 	Options
-	most int  // largest number of images
-	own  bool // written by this program, which states the preprocessing
+	own bool // written by this program, which states the preprocessing
 }
 
 // text returns the text with a name, or a list of texts as lines. It returns "" if there is none.
@@ -32,13 +30,13 @@ func (f *File) text(name string) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// numbers returns the values and the shape of an array of up to most numbers. The values are nil
-// if there is no such array or if it holds texts.
-func (f *File) numbers(name string, most int) ([]float64, []int, error) {
+// numbers returns the values and the shape of an array. The values are nil if there is no such array
+// or if it holds texts.
+func (f *File) numbers(name string) ([]float64, []int, error) {
 	if !f.Has(name) {
 		return nil, nil, nil
 	}
-	a, err := f.Read(name, most)
+	a, err := f.Read(name, math.MaxInt)
 	x, _ := a.Float64s()
 	return x, a.Shape, err
 }
@@ -69,7 +67,7 @@ func Read(at Place, o Options, data *method.Data) (*method.Distilled, error) {
 			return nil, err
 		}
 	}
-	d, err := readSet(setFile{File: f, Options: o, most: max(len(data.Train.Labels), minMost)}, data)
+	d, err := readSet(setFile{File: f, Options: o}, data)
 	if n := at.IPC * len(data.Classes); err == nil && at.IPC > 0 && d.Len() != n {
 		err = fmt.Errorf("it has %d images, but ipc %d with %d classes needs %d", d.Len(), at.IPC, len(data.Classes), n)
 		if d.Len()%len(data.Classes) == 0 {
@@ -163,18 +161,14 @@ func (f *File) named(key, setting string, alone bool, usual ...string) (string, 
 	if setting == "" && alone && len(f.names) == 1 {
 		setting = f.names[0]
 	}
-	missing := key
-	if alone && setting != "" && !f.Has(setting) {
-		missing, setting = setting, ""
-	}
-	if setting == "" {
-		return "", fmt.Errorf("it has no array %s, only %s\nhint: next to path, write %s = \"NAME\", or labels_path if another file has the labels; torch.stack makes one tensor of a list", missing, Listed(f.names), key)
+	if !f.Has(setting) {
+		return "", fmt.Errorf("it has no array %s, only %s\nhint: next to path, write %s = \"NAME\", or labels_path if another file has the labels; torch.stack makes one tensor of a list", cmp.Or(setting, key), Listed(f.names), key)
 	}
 	return setting, nil
 }
 
 func (f setFile) readImages(d *method.Distilled, name string, prep method.Preprocessing) error {
-	a, err := f.Read(name, f.most*d.Size())
+	a, err := f.Read(name, math.MaxInt)
 	if err != nil {
 		return err
 	}
@@ -186,7 +180,7 @@ func (f setFile) readImages(d *method.Distilled, name string, prep method.Prepro
 	if first := len(s) == 4 && slices.Equal(s[1:], []int{d.C, d.H, d.W}); !last && !first {
 		return fmt.Errorf("its images, the array %s, have the shape %v; the dataset's are %[3]dx%[4]d with %[5]d channels, so it must be [n %[3]d %[4]d %[5]d] or [n %[5]d %[3]d %[4]d]", name, a.Shape, d.H, d.W, d.C)
 	}
-	x, ok := a.Float32s()
+	x, ok := values[float32](a)
 	if !ok || len(x) == 0 {
 		return fmt.Errorf("its array %s holds no images", name)
 	}

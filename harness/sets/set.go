@@ -60,7 +60,7 @@ func Half(arrays []Array) []Array {
 	var out []Array
 	for _, a := range arrays {
 		if a.Name == "images" {
-			x, _ := a.Float32s()
+			x, _ := values[float32](a)
 			a = half(a.Name, a.Shape, x)
 		}
 		if a.Name != "pixels" || whitened {

@@ -63,7 +63,7 @@ func (t *torchFile) entry(name string) ([]byte, error) {
 	if f == nil {
 		return nil, fmt.Errorf("%w: there is no entry %.80q in the archive", ErrCorrupt, name)
 	}
-	b, err := unzip(f, t.size)
+	b, err := unzip(f, t.size, t.size)
 	if err != nil {
 		return nil, fmt.Errorf("entry %.80q: %w", name, err)
 	}
@@ -134,7 +134,7 @@ func (t *torchFile) hold(name string, a Array) error {
 func (t *torchFile) tensor(v *tensor) (a Array, err error) {
 	most := int(UnpackLimit(t.size) / 8)
 	if _, ok := Count(v.shape, most); !ok { // strides may be zero
-		return a, fmt.Errorf("%w: the shape %v; at most %d values are read from so small a file", ErrOversized, v.shape, most)
+		return a, fmt.Errorf("%w: it claims the shape %v; a file of %d bytes may unpack to %d values", ErrOversized, v.shape, t.size, most)
 	}
 	a.Shape, a.Type = v.shape, v.kind
 	width := int(v.kind[len(v.kind)-1] - '0')
@@ -145,9 +145,13 @@ func (t *torchFile) tensor(v *tensor) (a Array, err error) {
 		}
 		last, there := v.offset, len(block)/width
 		for i, d := range v.shape {
-			last += (d - 1) * min(v.stride[i], there)
+			if d > 1 && v.stride[i] > (there-last)/(d-1) { // their product may overflow
+				last = there
+			} else {
+				last += (d - 1) * v.stride[i]
+			}
 		}
-		if uint(last) >= uint(there) {
+		if last >= there {
 			return a, fmt.Errorf("%w: it reaches beyond its storage of %d values", ErrCorrupt, there)
 		}
 		if t.swap {

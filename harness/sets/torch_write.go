@@ -29,7 +29,7 @@ func Torch(arrays []Array) ([]byte, error) {
 			pickle += pickledText(text)
 			continue
 		case len(a.Shape) == 4 && (a.Name == "images" || a.Name == "pixels"):
-			x, _ := a.Float32s()
+			x, _ := values[float32](a)
 			n, h, w, c := a.Shape[0], a.Shape[1], a.Shape[2], a.Shape[3]
 			a = Of(a.Name, []int{n, c, h, w}, transposed(x, h*w, c))
 		}
@@ -63,7 +63,7 @@ func pickledTensor(a Array, key string) (string, error) {
 		}
 	}
 	if class == "" || len(a.Data) > math.MaxInt32 {
-		return "", fmt.Errorf("array %q: PyTorch has no tensors of %v", a.Name, a)
+		return "", fmt.Errorf("array %q: a .pt file has no tensors of %v with %d bytes; at most %d bytes are written\nhint: use -export npz", a.Name, a, len(a.Data), math.MaxInt32)
 	}
 	strides, step := make([]int, len(a.Shape)), 1
 	for i, d := range slices.Backward(a.Shape) {

@@ -54,8 +54,8 @@ func (f setFile) units(x []float32, a Array, prep method.Preprocessing) (as meth
 	case f.own && prep.Restore != nil:
 		how = "dataset"
 	default: // the file may have arrays mean and std
-		if o.Mean, _, err = f.numbers("mean", maxExtra); err == nil {
-			o.Std, _, err = f.numbers("std", maxExtra)
+		if o.Mean, _, err = f.numbers("mean"); err == nil {
+			o.Std, _, err = f.numbers("std")
 		}
 		if err == nil {
 			err = o.Check()

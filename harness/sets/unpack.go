@@ -21,7 +21,7 @@ func Unpack(name string, content []byte) ([]Array, error) {
 		switch dims := needs[a.Name]; {
 		case dims > 0:
 			delete(needs, a.Name)
-			if _, numbers := a.Float32s(); !numbers || len(a.Shape) != dims || n >= 0 && a.Shape[0] != n {
+			if number[a.Type] == nil || len(a.Shape) != dims || n >= 0 && a.Shape[0] != n {
 				return nil, fmt.Errorf("the array %s of %s is %s, which does not fit a set", a.Name, name, a)
 			}
 			n = a.Shape[0]

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Ranks returns the rank of every value, starting at 1. Equal values share their mean rank.
-func Ranks(x []float64) []float64 {
+// ranks returns the rank of every value, starting at 1. Equal values share their mean rank.
+func ranks(x []float64) []float64 {
 	order := make([]int, len(x))
 	for i := range order {
 		order[i] = i
@@ -36,7 +36,7 @@ func Spearman(a, b []float64) float64 {
 	if len(a) < 2 {
 		return math.NaN()
 	}
-	x, y := Ranks(a), Ranks(b)
+	x, y := ranks(a), ranks(b)
 	mx, my := Mean(x), Mean(y)
 	var xy, xx, yy float64
 	for i := range x {

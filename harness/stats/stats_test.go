@@ -49,7 +49,7 @@ func TestSpearman(t *testing.T) {
 	if got := Spearman([]float64{1, 2, 3}, []float64{5, 5, 5}); !math.IsNaN(got) {
 		t.Errorf("a constant has correlation %v", got)
 	}
-	if got := Ranks([]float64{3, 1, 3}); got[0] != 2.5 || got[1] != 1 || got[2] != 2.5 {
+	if got := ranks([]float64{3, 1, 3}); got[0] != 2.5 || got[1] != 1 || got[2] != 2.5 {
 		t.Errorf("ranks %v", got)
 	}
 }

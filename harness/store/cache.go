@@ -172,7 +172,7 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error, replac
 func (c *Cache) put(key string, size int64, write func(io.Writer) error, replace bool) error {
 	name, all := c.file(key), size+sha256.Size
 	if all > c.budget {
-		return fmt.Errorf("the budget is only %.0f MB", float64(c.budget)/1e6)
+		return fmt.Errorf("the budget is only %.0f MB; raise disk in [cache] of the experiment", float64(c.budget)/1e6)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

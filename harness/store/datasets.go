@@ -79,7 +79,9 @@ func (s *Store) ownDatasets() (Datasets, error) {
 		return out, err
 	}
 	var f dataFile
-	if err := json.Unmarshal(b, &f); err != nil {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.UseNumber() // float64 would round a large split_seed
+	if err := dec.Decode(&f); err != nil {
 		return out, fmt.Errorf("%s: %w: %w\nhint: delete it; a run of the experiment without -collect writes it again", s.dataFile(), errNoJSON, err)
 	}
 	if f.Schema != dataSchema {

@@ -18,7 +18,7 @@ func TestDatasets(t *testing.T) {
 		t.Errorf("in an empty folder: %v, %v", known, err)
 	}
 	two := experiment.Data{Name: "two", Use: "mnist", Dir: "/here", Config: data.Config{Classes: []int{0, 1}}}
-	mine := experiment.Data{Name: "mine", Config: data.Config{Format: "npz", Train: "a.npz"}}
+	mine := experiment.Data{Name: "mine", Config: data.Config{Format: "npz", Train: "a.npz", SplitSeed: 1<<53 + 1}}
 	entry := func(d experiment.Data, digest string) Known {
 		return Known{Data: d, DatasetIdentity: experiment.DatasetIdentity{Name: d.Name, Classes: []string{"a", "b"}, Digest: digest}, Shape: Shape{Train: 9}, Smallest: 4}
 	}

@@ -52,7 +52,8 @@ type holder struct {
 	Token string `json:"token"` // identifies the store of the holding process
 }
 
-// Lock locks a job. It returns a *Busy if another process holds the lock.
+// Lock locks a job with these runs. It returns a *Busy if another process holds the lock, and
+// ErrStorage if a later version of the program has recorded a run.
 //
 // A lock is a file that only one process can create, and that its holder keeps writing to until
 // Unlock. Locks only avoid double work: all processes compute the same bytes, and a record appears
@@ -68,6 +69,10 @@ func (s *Store) Lock(key string, runs ...string) (*Lock, error) {
 	}
 	dirs := []string{s.work("checkpoints"), filepath.Join(s.dir, "runs"), filepath.Join(s.dir, "failed")}
 	for _, run := range runs {
+		if _, err := s.own(run); errors.Is(err, errNewer) {
+			l.Unlock()
+			return nil, s.explain(err)
+		}
 		dirs = append(dirs, filepath.Dir(s.run(run)), filepath.Dir(s.failed(run)))
 	}
 	for _, dir := range dirs {

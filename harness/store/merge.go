@@ -18,14 +18,14 @@ var ErrNothing = errors.New("no records")
 
 // Merged counts the records of another folder.
 type Merged struct {
-	Added     int
+	Added     int // or put in the place of a damaged record
 	Same      int // already here
 	Completed int // of these, records that lacked optional files such as the set
 }
 
 // Merge verifies the records of another folder and copies them. It does not change that folder. If
 // a record already exists here, both must have the same result, and Merge adds optional files that
-// it lacks. The error lists all damaged or different records. Merge also adds the known datasets.
+// it lacks. If the record here is damaged, Merge replaces it. The error lists all damaged or different records. Merge also adds the known datasets.
 func (s *Store) Merge(ctx context.Context, dir string) (m Merged, err error) {
 	from := &Store{dir: dir}
 	if a, errA := os.Stat(dir); errA == nil {
@@ -49,17 +49,15 @@ func (s *Store) Merge(ctx context.Context, dir string) (m Merged, err error) {
 	var problems []error
 	for _, key := range keys {
 		if ctx.Err() != nil {
-			return m, context.Cause(ctx)
+			return m, errors.Join(append(problems, context.Cause(ctx))...)
 		}
 		err := s.mergeOne(from, key, &m)
-		switch {
-		case errors.Is(err, ErrStorage):
-			return m, err
-		case err != nil:
-			problems = append(problems, err)
+		problems = append(problems, err)
+		if errors.Is(err, ErrStorage) {
+			return m, errors.Join(problems...)
 		}
 	}
-	return m, errors.Join(errors.Join(problems...), s.mergeDatasets(ctx, from))
+	return m, errors.Join(append(problems, s.mergeDatasets(ctx, from))...)
 }
 
 // mergeOne copies a record, or completes the one that is here.
@@ -68,16 +66,17 @@ func (s *Store) mergeOne(from *Store, key string, m *Merged) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(s.run(key)); err == nil {
-		ours, err := s.Get(key)
-		if err != nil {
-			return err
-		}
+	ours, err := s.own(key)
+	damaged := errors.Is(err, ErrDamaged)
+	if err == nil {
 		if ours.sums["result.json"] != theirs.sums["result.json"] {
-			return fmt.Errorf("%s and %s are records of the same run, but differ in result.json\nhint: run -verify on each folder, which finds the record that this program does not reproduce", ours.Dir, theirs.Dir)
+			return fmt.Errorf("%s and %s are records of the same run, but differ in result.json\nhint: run -exp %s -verify N -out FOLDER on each, which finds the record that this program does not reproduce", ours.Dir, theirs.Dir, theirs.Provenance.Experiment)
 		}
 		m.Same++
 		return s.complete(ours, theirs, m)
+	}
+	if !damaged && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	files := map[string][]byte{}
 	for name := range theirs.sums {
@@ -93,7 +92,7 @@ func (s *Store) mergeOne(from *Store, key string, m *Merged) error {
 	if files[sumsFile], err = readFile(filepath.Join(theirs.Dir, sumsFile)); err != nil {
 		return err
 	}
-	if err := s.place(files, s.run(key), false); err != nil { // the holder of its lock may continue
+	if err := s.place(files, s.run(key), damaged); err != nil { // the holder of its lock may continue
 		return s.explain(err)
 	}
 	s.ClearFailed(key)

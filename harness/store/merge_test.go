@@ -111,3 +111,24 @@ func TestMergeCompletes(t *testing.T) {
 		t.Errorf("once more: %+v, %v", merged, err)
 	}
 }
+
+// Merge replaces a damaged record and keeps it aside.
+func TestMergeRepairs(t *testing.T) {
+	from, s := prepared(t), prepared(t)
+	for seed := range uint64(2) {
+		if _, err := from.Put(draft(seed), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := s.Put(draft(0), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit(t, filepath.Join(r.Dir, "result.json"), "test_acc", "test_bcc")
+	if merged, err := s.Merge(t.Context(), from.Dir()); merged != (Merged{Added: 2}) || err != nil {
+		t.Errorf("%+v, %v", merged, err)
+	}
+	if _, err := s.Whole(r.Result.Key); err != nil || len(entries(s.Aside())) != 1 {
+		t.Errorf("%d records are aside, %v", len(entries(s.Aside())), err)
+	}
+}

@@ -38,6 +38,10 @@ var (
 // ErrDamaged is wrapped by errors of records that differ from what a run wrote.
 var ErrDamaged = errors.New("damaged record")
 
+// errNewer is wrapped by errors of records that a later version of the program wrote. Lock and Put
+// refuse to compute such runs again.
+var errNewer = errors.New("it is from a later version of this program")
+
 // sums returns the content of SHA256SUMS for files.
 func sums(files map[string][]byte) []byte {
 	var b bytes.Buffer
@@ -143,6 +147,9 @@ func (s *Store) fromDisk(key string) (*Record, error) {
 		if err == nil {
 			return r, nil
 		}
+		if errors.Is(err, errNewer) {
+			return nil, fmt.Errorf("the record %s: %w\nhint: use the version that wrote it, or choose another folder with -out", r.Dir, err)
+		}
 		if after, gone := os.Lstat(r.Dir); before == nil || gone == nil && os.SameFile(before, after) {
 			return nil, r.damaged(err, "run its experiment, which computes it again")
 		}
@@ -155,11 +162,15 @@ func (r *Record) read(key string) error {
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(result, &r.Result); err != nil {
+	err = json.Unmarshal(result, &r.Result)
+	if r.Result.Schema > RecordSchema {
+		return fmt.Errorf("%w: this program reads schema %d, not %d", errNewer, RecordSchema, r.Result.Schema)
+	}
+	if err != nil {
 		return fmt.Errorf("result.json: %w", err)
 	}
 	if r.Result.Schema != RecordSchema {
-		return fmt.Errorf("it is from another version: this program reads schema %d, not %d", RecordSchema, r.Result.Schema)
+		return fmt.Errorf("it is from an earlier version: this program reads schema %d, not %d", RecordSchema, r.Result.Schema)
 	}
 	list, err := readFile(filepath.Join(r.Dir, sumsFile))
 	if err != nil {

@@ -102,6 +102,8 @@ func (s *Store) explain(err error) error {
 	}
 	hint := ""
 	switch {
+	case errors.Is(err, errNewer): // with its own hint
+		return fmt.Errorf("%w to %s: %w", ErrStorage, s.dir, err)
 	case full(err):
 		hint = "the disk is full or the quota is used up; recorded results are safe: free some space, or choose another folder with -out, and run the same command again"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
@@ -244,8 +246,8 @@ func (s *Store) place(files map[string][]byte, dir string, replace bool) error {
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return err
 	}
-	if err != nil { // the folder is new
-		if err := syncDir(filepath.Dir(parent)); err != nil {
+	if err != nil { // the folder is new, and for a first record so is the one above
+		if err := errors.Join(syncDir(filepath.Dir(parent)), syncDir(s.dir)); err != nil {
 			return err
 		}
 	}

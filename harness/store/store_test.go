@@ -177,6 +177,34 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
+// A record of a later version is neither damaged nor missing. Its run is not computed again.
+func TestLaterVersion(t *testing.T) {
+	s := prepared(t)
+	r, err := s.Put(draft(1), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, file := r.Result.Key, filepath.Join(r.Dir, "result.json")
+	edit(t, file, `"schema": 2`, `"schema": 3`)
+	edit(t, file, `"updates": `, `"updates": "a", "x": `)
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Get(key); err == nil || errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "reads schema 2, not 3\nhint: use the version that wrote it") {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := s.Lock("job", key); !errors.Is(err, ErrStorage) || len(s.Locked()) > 0 {
+		t.Errorf("locked: %v", err)
+	}
+	if _, err := s.Put(draft(1), false); !errors.Is(err, ErrStorage) {
+		t.Errorf("put: %v", err)
+	}
+	if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the record changed: %v", err)
+	}
+}
+
 // A set with a valid checksum must also have the digest in the result, and the form of a set.
 func TestOtherSet(t *testing.T) {
 	other := set()
