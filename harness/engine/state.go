@@ -90,7 +90,7 @@ func (w *work) session() store.Session {
 	c := w.clock
 	return store.Session{
 		Host: env.Read(), Kernels: w.Kernels, Code: w.run.code(), Started: c.started.UTC().Truncate(time.Second),
-		Seconds: time.Since(c.started).Seconds(), Args: w.Args, Jobs: w.Jobs, Threads: w.Threads, Beside: c.beside, From: c.from,
+		Seconds: time.Since(c.started).Seconds(), Args: w.Args, Jobs: w.Jobs, Threads: w.Threads, Busy: c.beside, From: c.from,
 	}
 }
 

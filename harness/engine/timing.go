@@ -58,7 +58,7 @@ func (s *stopwatch) timing(flops float64, sessions []store.Session) store.Timing
 	hosts := map[string]bool{}
 	for _, one := range sessions {
 		hosts[one.Host.Name+"/"+one.Host.CPU] = true
-		t.Shared = t.Shared || one.Jobs > 1 || one.Beside
+		t.Shared = t.Shared || one.Jobs > 1 || one.Busy
 	}
 	t.Hosts = len(hosts)
 	return t

@@ -77,8 +77,8 @@ func TestBeside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := r.Provenance; got.Timing.Shared != want || got.Sessions[0].Beside != want || got.Shared {
-			t.Errorf("run %d: timing shared %v, beside %v, process shared %v", i, got.Timing.Shared, got.Sessions[0].Beside, got.Shared)
+		if got := r.Provenance; got.Timing.Shared != want || got.Sessions[0].Busy != want || got.Shared {
+			t.Errorf("run %d: timing shared %v, beside %v, process shared %v", i, got.Timing.Shared, got.Sessions[0].Busy, got.Shared)
 		}
 	}
 	// A session that only scores the set does not affect the times of updates.
@@ -91,7 +91,7 @@ func TestBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Provenance; len(got.Sessions) != 2 || !got.Sessions[1].Beside || got.Timing.Shared {
+	if got := r.Provenance; len(got.Sessions) != 2 || !got.Sessions[1].Busy || got.Timing.Shared {
 		t.Errorf("scored on a busy machine: %+v, timing shared %v", got.Sessions, got.Timing.Shared)
 	}
 }

@@ -245,7 +245,7 @@ func TestMistakes(t *testing.T) {
 		{"name", `name = "demo"`, `name = "other"`, `name must be "demo"`},
 
 		{"format", `format = "npz"`, `format = "npy"`, "demo.toml:48:10: format is \"npy\", which is not one of npz, folder\n\tformat = \"npy\"\n\t         ^^^^^\n\thint: did you mean \"npz\"?"},
-		{"test fraction", `train = "mine.npz"`, "train = \"mine.npz\"\ntest_fraction = 1.5", "demo.toml:50:17: test_fraction must be positive and below 1, not 1.5\n\ttest_fraction = 1.5\n\t                ^^^\n\thint: it is the part of each class that is set aside for testing"},
+		{"test fraction", `train = "mine.npz"`, "train = \"mine.npz\"\ntest_fraction = 1.5", "demo.toml:50:17: test_fraction must be positive and below 1, not 1.5\n\ttest_fraction = 1.5\n\t                ^^^\n\thint: write the part of each class to set aside for testing, such as 0.2"},
 		{"data together", `train = "mine.npz"`, "train = \"mine.npz\"\ntest = \"m.npz\"\ntest_fraction = 0.1", "demo.toml:51:17: test_fraction only applies without a test set"},
 		{"data incomplete", `train = "mine.npz"`, ``, "demo.toml:47:7: [data.mine]: train is missing\n\t[data.mine]\n\t      ^^^^\n\thint: write train = \"PATH\""},
 		{"data key", `train = "mine.npz"`, `tran = "mine.npz"`, `unknown key "tran" in [data.mine]`},

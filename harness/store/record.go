@@ -97,7 +97,7 @@ type Session struct {
 	Args    []string  `json:"args"`
 	Jobs    int       `json:"jobs"`
 	Threads int       `json:"threads"`
-	Beside  bool      `json:"beside,omitzero"` // the host was busy with other work
+	Busy    bool      `json:"beside,omitzero"` // the host was busy with other work
 	From    int       `json:"from_update"`
 }
 
