@@ -143,7 +143,7 @@ func (r *run) draw(ctx context.Context, update int, batch []int) (err error) {
 			data.Train.X, data.Train.Labels = append(data.Train.X, all.At(i)...), append(data.Train.Labels, all.Labels[i])
 		}
 	}
-	of.Data, of.Model, of.Shared, of.Phase = &data, r.KIP.model(of.Model), nil, nil
+	of.Data, of.Model, of.Shared, of.Phase = &data, r.KIP.model(of.Model), new(method.Shared), nil // shared by the set and the batch
 	of.Draw = []string{"kip", "features", data.Name, strconv.Itoa(update)}
 	r.pass, err = of.Space().Learn(ctx, r.images, nil, true)
 	return err
