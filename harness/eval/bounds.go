@@ -58,7 +58,10 @@ func (s *scoring) bounds(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		cross := s.test.Cross(s.shown)
+		cross, err := s.test.Cross(ctx, s.shown)
+		if err != nil {
+			return err
+		}
 		rho := convex.Rho(span.Distance2(cross, norms), deviation)
 		// The component of r inside the span adds |(A r)'K^-1 k_x|.
 		apart := onSet
