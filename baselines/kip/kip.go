@@ -93,8 +93,8 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 	if err := method.CheckStart("kip", m.Start, s); err != nil {
 		return err
 	}
-	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n > s.Train {
-		return fmt.Errorf("kip: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", n, s.Train)
+	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n >= s.Train {
+		return fmt.Errorf("kip: %d images fit the labels of %d real ones exactly, so solved labels leave no gradient\nhint: lower ipc, or use labels = \"learned\"", n, s.Train)
 	}
 	if m.Resample {
 		if err := s.Model.CheckDrawn("resample", true); err != nil {

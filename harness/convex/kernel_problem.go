@@ -38,7 +38,7 @@ func (s kernelProblem) check() error {
 	for i := range s.Gram.Rows {
 		for j, v := range s.Gram.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("convex: the Gram matrix contains %v for images %d and %d: their features contain NaN or infinity, or are too large", v, i, j)
+				return fmt.Errorf("convex: the Gram matrix contains %v for images %d and %d: their features contain NaN or infinity, or are too large\nhint: check the images, or lower rate", v, i, j)
 			}
 		}
 	}

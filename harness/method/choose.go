@@ -124,7 +124,7 @@ func Members(p Problem) ([][]int, error) {
 	classes := p.Data.Train.ByClass(len(p.Data.Classes))
 	for class, members := range classes {
 		if len(members) < p.IPC {
-			return nil, fmt.Errorf("%d images per class are requested, but class %s of %s has only %d", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
+			return nil, fmt.Errorf("%d images per class are requested, but class %s of %s has only %d\nhint: lower ipc, or choose other classes", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
 		}
 	}
 	return classes, nil

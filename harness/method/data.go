@@ -70,7 +70,7 @@ func (d *Data) Members() ([][]int, error) {
 	of := d.Train.ByClass(len(d.Classes))
 	for class, members := range of {
 		if len(members) == 0 {
-			return nil, fmt.Errorf("class %s of %s has no training images", d.Classes[class], d.Name)
+			return nil, fmt.Errorf("class %s of %s has no training images\nhint: choose other classes", d.Classes[class], d.Name)
 		}
 	}
 	return of, nil
