@@ -37,6 +37,7 @@ package dc
 
 import (
 	"context"
+	"errors"
 	"math"
 
 	"dgkip/harness/augment"
@@ -101,7 +102,11 @@ func (m *DC) Distill(ctx context.Context, p method.Problem, observe func(method.
 
 // Check implements method.Checker.
 func (s Settings) Check() error {
-	return method.Positive("net_rate", s.NetRate, "0.01 is usual")
+	err := method.Positive("net_rate", s.NetRate, "0.01 is usual")
+	if usual := Defaults(); !s.learnsLabels() {
+		err = errors.Join(err, method.NoEffect("label_rate", s.LabelRate, "labels = \"fixed\"", usual.LabelRate), method.NoEffect("margin", s.Margin, "labels = \"fixed\"", usual.Margin))
+	}
+	return err
 }
 
 // CheckSizes implements method.SizesChecker.

@@ -64,6 +64,8 @@ func (m *KIP) Check() error {
 	}
 	if m.Labels == "learned" {
 		errs = append(errs, method.Positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are"))
+	} else {
+		errs = append(errs, method.NoEffect("label_rate", m.LabelRate, fmt.Sprintf("labels = %q", m.Labels), 0, defaults().LabelRate))
 	}
 	switch {
 	case m.Labels == "solved" && m.Resample:

@@ -187,15 +187,16 @@ func TestDrawsOnce(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for want, spoil := range map[string]func(*KIP){
-		"rate must be positive and at most 1e6, not 0":   func(m *KIP) { m.Rate = 0 },
-		"label_rate must be positive":                    func(m *KIP) { m.LabelRate = 0 },
-		"lambda must be between 1e-14 and 1e6, not -1":   func(m *KIP) { m.Lambda = -1 },
-		"labels is \"solved\"":                           func(m *KIP) { m.Labels, m.Resample, m.Batch = "solved", true, 9 },
-		"jitter has no effect with labels = \"solved\"":  func(m *KIP) { m.Labels, m.Jitter = "solved", 1e-6 },
-		"batch cannot be used with labels":               func(m *KIP) { m.Labels, m.Batch = "solved", 9 },
-		"batch is 0, so every":                           func(m *KIP) { m.Resample = true },
-		"nets needs resample":                            func(m *KIP) { m.Nets = 2 },
-		"rate must be positive and at most 1e6, not NaN": func(m *KIP) { m.Rate -= m.Rate; m.Rate /= m.Rate },
+		"rate must be positive and at most 1e6, not 0":     func(m *KIP) { m.Rate = 0 },
+		"label_rate must be positive":                      func(m *KIP) { m.LabelRate = 0 },
+		"lambda must be between 1e-14 and 1e6, not -1":     func(m *KIP) { m.Lambda = -1 },
+		"labels is \"solved\"":                             func(m *KIP) { m.Labels, m.Resample, m.Batch = "solved", true, 9 },
+		"jitter has no effect with labels = \"solved\"":    func(m *KIP) { m.Labels, m.Jitter = "solved", 1e-6 },
+		"label_rate has no effect with labels = \"fixed\"": func(m *KIP) { m.Labels, m.LabelRate = "fixed", 1 },
+		"batch cannot be used with labels":                 func(m *KIP) { m.Labels, m.Batch = "solved", 9 },
+		"batch is 0, so every":                             func(m *KIP) { m.Resample = true },
+		"nets needs resample":                              func(m *KIP) { m.Nets = 2 },
+		"rate must be positive and at most 1e6, not NaN":   func(m *KIP) { m.Rate -= m.Rate; m.Rate /= m.Rate },
 	} {
 		m := defaults()
 		spoil(m)

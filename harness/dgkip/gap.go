@@ -1,7 +1,9 @@
 package dgkip
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"strconv"
 
@@ -42,6 +44,20 @@ func published() Learning {
 	return l
 }
 
+// check is the part of Check that all methods share. usual are the method's defaults.
+func (l Learning) check(usual Learning) error {
+	err, with := l.Loop.check(), fmt.Sprintf("labels = %q", l.Labels)
+	if l.Labels == "fixed" {
+		err = cmp.Or(err, method.NoEffect("label_rate", l.LabelRate, with, usual.LabelRate))
+	}
+	if l.Labels == "dual" {
+		err = cmp.Or(err, method.NoEffect("alpha", l.Alpha, with, usual.Alpha))
+	} else if l.Labels != "scaled" {
+		err = cmp.Or(err, method.NoEffect("label_start", l.LabelStart, with, usual.LabelStart))
+	}
+	return err
+}
+
 func (l Learning) rate() float64 {
 	if l.Labels == "fixed" {
 		return 0
@@ -80,11 +96,7 @@ var deviations = []string{
 func init() {
 	method.Register(func() method.Method { return &LR{published()} })
 	method.Register(func() method.Method { return &SVM{published(), 1} })
-	method.Register(func() method.Method {
-		l := learning("dual")
-		l.LabelRate = 0.2
-		return &Softmax{l}
-	})
+	method.Register(func() method.Method { return &Softmax{softmaxDefaults()} })
 }
 
 // Info implements method.Method.
@@ -114,7 +126,7 @@ func (m *SVM) Distill(ctx context.Context, p method.Problem, observe func(method
 }
 
 // Check implements method.Checker.
-func (m *LR) Check() error { return m.check() }
+func (m *LR) Check() error { return m.check(published()) }
 
 // Check implements method.Checker.
 func (m *SVM) Check() error {
@@ -124,7 +136,7 @@ func (m *SVM) Check() error {
 	case !(m.Temperature > 0) || math.IsInf(m.Temperature, 0):
 		return &method.BadSetting{Key: "temperature", Why: "must be positive and finite", Hint: "1 is published"}
 	}
-	return m.check()
+	return m.check(published())
 }
 
 // CheckSizes implements method.SizesChecker.

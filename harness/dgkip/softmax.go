@@ -12,6 +12,12 @@ import (
 // rows of targets. The dual variables are learned: the targets less Theta_O's probabilities.
 type Softmax struct{ Learning }
 
+func softmaxDefaults() Learning {
+	l := learning("dual")
+	l.LabelRate = 0.2
+	return l
+}
+
 // Info implements method.Method.
 func (m *Softmax) Info() method.Info {
 	return method.Info{
@@ -31,7 +37,7 @@ func (m *Softmax) Check() error {
 	if m.Labels == "gain" || m.Labels == "scaled" {
 		return &method.BadSetting{Key: "labels", Why: "is " + strconv.Quote(m.Labels) + ", which is for two classes", Hint: "use \"dual\", \"target\" or \"fixed\""}
 	}
-	return m.check()
+	return m.check(softmaxDefaults())
 }
 
 // CheckSizes implements method.SizesChecker.
