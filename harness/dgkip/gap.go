@@ -175,15 +175,7 @@ func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
 
 // hardTargets returns the classes as targets. With one output, it is the target of the second class.
 func hardTargets(of []int, outputs int) tensor.Mat[float64] {
-	p := tensor.NewMat[float64](len(of), outputs)
-	for i, class := range of {
-		if outputs > 1 {
-			p.Row(i)[class] = 1
-		} else {
-			p.Data[i] = float64(class)
-		}
-	}
-	return p
+	return teacher.RealLabels(of, max(2, outputs), convex.SoftmaxLoss).Values
 }
 
 // units maps the learned numbers q to labels, origin + size q. Theta(alpha) is alpha'A/lambda_S
