@@ -82,16 +82,17 @@ type SVM struct {
 
 const citation = "Aoyama, Yang et al., dataset distillation by the duality gap (DGKIP)"
 
+// deviations are those of all methods that learn labels.
 var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
 	"lambda is 1e-6 per image, for the real data and for the set",
 	"images start as real images of their class, as averages of these, or as noise",
 	"labels = \"scaled\", \"target\" and \"dual\" are learned in units of lambda_S |Theta_O| (over sqrt(n) for \"dual\"); \"scaled\" and \"dual\" start at label_start units",
 	"with schedule = \"cosine\", the rates fall to zero like a cosine",
-	"the temperature of the hinge's alpha is a setting; the published one is 1",
-	"the paper does not give AdaBelief's beta2; the default here is 0.9",
 	"labels have their own rate, label_rate; the paper has one rate for all, 0.01",
 }
+
+const beta2Deviation = "the paper does not give AdaBelief's beta2; the default here is 0.9"
 
 func init() {
 	method.Register(func() method.Method { return &LR{published()} })
@@ -102,16 +103,18 @@ func init() {
 // Info implements method.Method.
 func (m *LR) Info() method.Info {
 	return method.Info{
-		Name: "dgkip-lr", Title: "DGKIP-LR", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.targets(1), Citation: citation, Deviations: deviations,
-		About: "duality gap of logistic regression, the published method",
+		Name: "dgkip-lr", Title: "DGKIP-LR", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.targets(1), Citation: citation,
+		Deviations: append([]string{beta2Deviation}, deviations...),
+		About:      "duality gap of logistic regression, the published method",
 	}
 }
 
 // Info implements method.Method.
 func (m *SVM) Info() method.Info {
 	return method.Info{
-		Name: "dgkip-svm", Title: "DGKIP-SVM", Version: 1, Protocol: "features", SoftLabels: m.Travel, Citation: citation, Deviations: deviations,
-		About: "duality gap of the support vector machine, the published method",
+		Name: "dgkip-svm", Title: "DGKIP-SVM", Version: 1, Protocol: "features", SoftLabels: m.Travel, Citation: citation,
+		Deviations: append([]string{beta2Deviation, "the temperature of the hinge's alpha is a setting; the published one is 1"}, deviations...),
+		About:      "duality gap of the support vector machine, the published method",
 	}
 }
 

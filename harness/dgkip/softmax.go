@@ -22,7 +22,7 @@ func softmaxDefaults() Learning {
 func (m *Softmax) Info() method.Info {
 	return method.Info{
 		Name: "dgkip-softmax", Title: "DGKIP-softmax", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.Labels != "fixed", Citation: citation,
-		Deviations: append([]string{"the published method is for two classes", "the dual variables are learned and labels follow from them, unless labels = \"target\""}, deviations...),
+		Deviations: append([]string{"the published method is for two classes", "the dual variables are learned and labels follow from them, unless labels = \"target\"", "AdaBelief's beta2 is the usual 0.999; the paper does not give it"}, deviations...),
 		About:      "duality gap of multinomial logistic regression, for three classes or more",
 	}
 }
