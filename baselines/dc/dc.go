@@ -36,6 +36,7 @@
 package dc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -134,29 +135,20 @@ func (s Settings) rates(m method.Model) (images, labels float64) {
 	return images, labels
 }
 
-// loops are the loops of the original, by the number of images per class.
-var loops = []struct{ ipc, outer, inner int }{
-	{1, 1, 1}, {10, 10, 50}, {20, 20, 25}, {30, 30, 20}, {40, 40, 15}, {50, 50, 10},
-}
+// epochs are the inner epochs of the original, by the number of images per class.
+var epochs = []struct{ ipc, inner int }{{1, 1}, {10, 50}, {20, 25}, {30, 20}, {40, 15}, {50, 10}}
 
 // loops returns the number of updates with each network, and the number of training epochs between
 // them.
 func (s Settings) loops(ipc int) (outer, inner int) {
-	last := loops[len(loops)-1]
-	outer, inner = last.outer, last.inner
-	for i, b := range loops[1:] {
-		if a := loops[i]; ipc < b.ipc {
-			outer = ipc
+	last := epochs[len(epochs)-1]
+	outer, inner = min(ipc, last.ipc), last.inner
+	for i, b := range epochs[1:] {
+		if a := epochs[i]; ipc < b.ipc {
 			part := float64(ipc-a.ipc) / float64(b.ipc-a.ipc)
 			inner = a.inner + int(math.Round(part*float64(b.inner-a.inner)))
 			break
 		}
 	}
-	if s.Outer > 0 {
-		outer = s.Outer
-	}
-	if s.Inner > 0 {
-		inner = s.Inner
-	}
-	return outer, inner
+	return cmp.Or(s.Outer, outer), cmp.Or(s.Inner, inner)
 }

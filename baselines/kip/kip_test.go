@@ -77,7 +77,7 @@ func score(t *testing.T, p method.Problem, d *method.Distilled) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := tensor.MatOf(d.Extra[teacher.ExactLabels].Data, d.Len(), d.LabelWidth())
+	y := tensor.MatOf(d.Extra["exact_labels"].Data, d.Len(), d.LabelWidth())
 	m, err := convex.Ridge{Fixed: 1e-6 * float64(d.Len())}.Fit(pass.View(0, false, nil), y, convex.Values(teacher.Signs(p.Data.Train.Labels, len(p.Data.Classes))), tensor.Mat[float64]{})
 	if err != nil {
 		t.Fatal(err)

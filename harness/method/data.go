@@ -210,9 +210,9 @@ func (m Model) Shape() nn.Shape {
 	return s
 }
 
-// CheckNetwork returns an error if a network of the model cannot be trained on images of these
+// checkNetwork returns an error if a network of the model cannot be trained on images of these
 // sizes. A trained network pads 28x28 images to 32x32; a feature map does not.
-func (m Model) CheckNetwork(s Sizes) error {
+func (m Model) checkNetwork(s Sizes) error {
 	if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err != nil {
 		return fmt.Errorf("depth %d: %w", m.Depth, err)
 	}
