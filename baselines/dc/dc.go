@@ -122,17 +122,12 @@ func (s Settings) learnsLabels() bool { return s.Labels == "learned" }
 
 // rates returns the learning rates of images and of label logits.
 func (s Settings) rates(m method.Model) (images, labels float64) {
-	images, labels = s.Rate, s.LabelRate
-	if images == 0 {
-		images = 0.1
-		if !m.Shape().Convolves() {
-			images = 0.01
-		}
+	usual := 0.1
+	if !m.Shape().Convolves() {
+		usual = 0.01
 	}
-	if labels == 0 {
-		labels = images
-	}
-	return images, labels
+	images = cmp.Or(s.Rate, usual)
+	return images, cmp.Or(s.LabelRate, images)
 }
 
 // epochs are the inner epochs of the original, by the number of images per class.

@@ -1,6 +1,7 @@
 package kip
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -138,8 +139,5 @@ func (m *KIP) model(of method.Model) method.Model {
 
 // size returns the number of real images in an update, out of train.
 func (m *KIP) size(train int) int {
-	if m.Batch == 0 {
-		return train
-	}
-	return min(m.Batch, train)
+	return min(cmp.Or(m.Batch, train), train)
 }

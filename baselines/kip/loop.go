@@ -2,7 +2,6 @@ package kip
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strconv"
 
@@ -162,17 +161,13 @@ func (r *run) metrics() map[string]float64 {
 		of, targets = r.real(r.batch(r.at))
 	}
 	loss, outputs, norm := r.model.Predict(r.pass.Whole(), convex.Values(targets))
-	line := map[string]float64{
+	return map[string]float64{
 		"train_loss": loss,
 		"train_acc":  1 - float64(teacher.Errors(outputs, of))/float64(len(of)),
 		"norm":       norm,
+		"label_min":  slices.Min(r.given.Data),
+		"label_max":  slices.Max(r.given.Data),
 	}
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, y := range r.given.Data {
-		least, most = min(least, y), max(most, y)
-	}
-	line["label_min"], line["label_max"] = least, most
-	return line
 }
 
 func (r *run) set() *method.Distilled {

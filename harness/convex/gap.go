@@ -88,21 +88,19 @@ func (g Gap) Eval(view View, labels tensor.Mat[float64], dlabels *tensor.Mat[flo
 func (g Gap) gradient(view View, labels tensor.Mat[float64], v GapValue, w tensor.Mat[float64], dlabels *tensor.Mat[float64]) {
 	q := view.ResidualOn(v.Residual)
 	df, dy := tensor.NewMat[float64](q.Rows, q.Cols), tensor.NewMat[float64](q.Rows, q.Cols)
-	through := false // whether any bracket is not zero
+	var through *tensor.Mat[float64] // df, unless all brackets are zero
 	for i := range q.Rows {
 		g.Pair.pull(df.Row(i), dy.Row(i), labels.Row(i), v.Outputs.Row(i), v.Alpha.Row(i), q.Row(i), g.Detach)
 		for _, x := range df.Row(i) {
-			through = through || x != 0
+			if x != 0 {
+				through = &df
+			}
 		}
 		if dlabels != nil {
 			copy(dlabels.Row(i), dy.Row(i))
 		}
 	}
-	if !through {
-		view.Pull(times(-1, w), v.Residual, nil)
-		return
-	}
-	view.Pull(times(-1, w), v.Residual, &df)
+	view.Pull(times(-1, w), v.Residual, through)
 }
 
 // overLambda returns w/lambda. With several outputs it multiplies by 1/lambda, to reproduce the

@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -79,12 +80,7 @@ func (s kernelProblem) slope(i int, f, g []float64) float64 {
 	}
 }
 
-func (s kernelProblem) temperature() float64 {
-	if s.heat == 0 {
-		return 1
-	}
-	return s.heat
-}
+func (s kernelProblem) temperature() float64 { return cmp.Or(s.heat, 1) }
 
 // certify returns the solution with coefficients C and outputs F, and V = lambda C + grad l(F).
 // As alpha is -grad l(F), V alone determines the gap: see gradientTerm.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"dgkip/harness/convex"
@@ -294,21 +295,13 @@ func (g *gap) describe(line map[string]float64) {
 }
 
 func alphaRange(line map[string]float64, alpha []float64) {
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, a := range alpha {
-		least, most = min(least, a), max(most, a)
-	}
-	line["alpha_min"], line["alpha_max"] = least, most
+	line["alpha_min"], line["alpha_max"] = slices.Min(alpha), slices.Max(alpha)
 }
 
 // trivial reports whether all alpha have vanished. Such a set carries no information about
 // Theta_O, and its bound equals that of an empty set.
 func trivial(bound float64, alpha []float64) bool {
-	most := 0.0
-	for _, a := range alpha {
-		most = max(most, math.Abs(a))
-	}
-	return math.Abs(bound-1) <= 1e-3 && most < 1e-5
+	return math.Abs(bound-1) <= 1e-3 && !slices.ContainsFunc(alpha, func(a float64) bool { return !(math.Abs(a) < 1e-5) })
 }
 
 const trivialNote = "trivial plateau: all dual variables have vanished and the bound is that of an empty set, so the images were not distilled"

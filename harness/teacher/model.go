@@ -21,12 +21,9 @@ func Signs(labels []int, classes int) tensor.Mat[float64] {
 	for i, of := range labels {
 		row := y.Row(i)
 		for j := range row {
-			row[j] = -1
-		}
-		if k == 1 {
-			row[0] = float64(2*of - 1)
-		} else {
-			row[of] = 1
+			if row[j] = -1; of == classes-k+j { // a single column belongs to class 1
+				row[j] = 1
+			}
 		}
 	}
 	return y

@@ -1,6 +1,7 @@
 package teacher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,12 +82,7 @@ func CheckLossOf(d *method.Distilled) error {
 }
 
 func (p Problem) withDefaults() Problem {
-	if p.Lambda == 0 {
-		p.Lambda = DefaultLambda
-	}
-	if p.Gap == 0 {
-		p.Gap = defaultGap(p.Loss)
-	}
+	p.Lambda, p.Gap = cmp.Or(p.Lambda, DefaultLambda), cmp.Or(p.Gap, defaultGap(p.Loss))
 	return p
 }
 
@@ -113,14 +109,12 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 		}
 		key := strings.Join([]string{name, s.Data.Name, of}, " ")
 		disk := s.Shared.Disk()
+		var keeper convex.Keeper
 		if disk != nil {
 			t := new(Theta)
 			if disk.Load(key, func(from io.Reader) error { return t.read(from) }) {
 				return t, nil
 			}
-		}
-		var keeper convex.Keeper
-		if disk != nil {
 			keeper = unfinished{disk, key}
 		}
 		t, err := p.solve(ctx, s, keeper)
