@@ -160,9 +160,9 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 }
 
 // normOf returns the norm of a model with weights a [K, N] of the training images and outputs
-// f [N, K] on them: |Theta|^2 = tr a K a' = tr a f. The slack is (2/lambda) G for a gap G of 1e-8 n, the
-// precision of a small problem with P <= n. A lower sum shows that the Gram matrix is not positive
-// semidefinite, so that the gap proves nothing. A positive sum does not show the opposite.
+// f [N, K] on them: |Theta|^2 = tr a K a' = tr a f. The slack is (2/lambda) G for a gap G of 1e-8 n,
+// the precision of a small problem with P <= n. A lower sum shows that the Gram matrix is not
+// positive semidefinite, so that the gap proves nothing. A positive sum does not show the opposite.
 func normOf(a, f tensor.Mat[float64], lambda float64) (float64, error) {
 	sum := 0.0
 	for k := range a.Rows {
