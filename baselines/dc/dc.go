@@ -36,7 +36,9 @@
 package dc
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"math"
 
 	"dgkip/harness/augment"
@@ -101,7 +103,11 @@ func (m *DC) Distill(ctx context.Context, p method.Problem, observe func(method.
 
 // Check implements method.Checker.
 func (s Settings) Check() error {
-	return method.Positive("net_rate", s.NetRate, "0.01 is usual")
+	err := method.Positive("net_rate", s.NetRate, "0.01 is usual")
+	if usual := Defaults(); !s.learnsLabels() {
+		err = errors.Join(err, method.NoEffect("label_rate", s.LabelRate, "labels = \"fixed\"", usual.LabelRate), method.NoEffect("margin", s.Margin, "labels = \"fixed\"", usual.Margin))
+	}
+	return err
 }
 
 // CheckSizes implements method.SizesChecker.
@@ -116,42 +122,28 @@ func (s Settings) learnsLabels() bool { return s.Labels == "learned" }
 
 // rates returns the learning rates of images and of label logits.
 func (s Settings) rates(m method.Model) (images, labels float64) {
-	images, labels = s.Rate, s.LabelRate
-	if images == 0 {
-		images = 0.1
-		if !m.Shape().Convolves() {
-			images = 0.01
-		}
+	usual := 0.1
+	if !m.Shape().Convolves() {
+		usual = 0.01
 	}
-	if labels == 0 {
-		labels = images
-	}
-	return images, labels
+	images = cmp.Or(s.Rate, usual)
+	return images, cmp.Or(s.LabelRate, images)
 }
 
-// loops are the loops of the original, by the number of images per class.
-var loops = []struct{ ipc, outer, inner int }{
-	{1, 1, 1}, {10, 10, 50}, {20, 20, 25}, {30, 30, 20}, {40, 40, 15}, {50, 50, 10},
-}
+// epochs are the inner epochs of the original, by the number of images per class.
+var epochs = []struct{ ipc, inner int }{{1, 1}, {10, 50}, {20, 25}, {30, 20}, {40, 15}, {50, 10}}
 
 // loops returns the number of updates with each network, and the number of training epochs between
 // them.
 func (s Settings) loops(ipc int) (outer, inner int) {
-	last := loops[len(loops)-1]
-	outer, inner = last.outer, last.inner
-	for i, b := range loops[1:] {
-		if a := loops[i]; ipc < b.ipc {
-			outer = ipc
+	last := epochs[len(epochs)-1]
+	outer, inner = min(ipc, last.ipc), last.inner
+	for i, b := range epochs[1:] {
+		if a := epochs[i]; ipc < b.ipc {
 			part := float64(ipc-a.ipc) / float64(b.ipc-a.ipc)
 			inner = a.inner + int(math.Round(part*float64(b.inner-a.inner)))
 			break
 		}
 	}
-	if s.Outer > 0 {
-		outer = s.Outer
-	}
-	if s.Inner > 0 {
-		inner = s.Inner
-	}
-	return outer, inner
+	return cmp.Or(s.Outer, outer), cmp.Or(s.Inner, inner)
 }

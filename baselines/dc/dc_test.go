@@ -288,6 +288,11 @@ func TestErrors(t *testing.T) {
 	if err := bad.Check(); !errors.As(err, &setting) || setting.Key != "net_rate" {
 		t.Errorf("got %v", err)
 	}
+	still := quick()
+	still.Labels, still.Margin, still.LabelRate = "fixed", 2, 0.1
+	if err := still.Check(); err == nil || err.Error() != "label_rate has no effect with labels = \"fixed\"\nmargin has no effect with labels = \"fixed\"" {
+		t.Errorf("settings of labels that are fixed: %v", err)
+	}
 	if err := m.Check(); err != nil {
 		t.Error(err)
 	}

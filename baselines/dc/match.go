@@ -1,8 +1,6 @@
 package dc
 
 import (
-	"slices"
-
 	"dgkip/harness/augment"
 	"dgkip/harness/nn"
 	"dgkip/harness/tensor"
@@ -40,16 +38,16 @@ func (m *matcher[F]) match(theta []F, draw augment.Draw, real, syn batch[F], dx,
 	m.gradient(m.ofReal, theta, draw, real)
 	m.gradient(m.ofSyn, theta, draw, syn)
 	d := distance(m.v, m.ofSyn, m.ofReal, m.tensors)
-	m.dx = slices.Grow(m.dx[:0], len(dx))[:len(dx)]
-	m.pass.Tangent(nn.Grad[F]{Theta: m.v}, nn.Grad[F]{X: m.dx, Targets: dp})
-	augment.Adjoint(draw, dx, m.dx, syn.n, m.h, m.w, m.c)
+	changed := tensor.Grow(&m.dx, len(dx))
+	m.pass.Tangent(nn.Grad[F]{Theta: m.v}, nn.Grad[F]{X: changed, Targets: dp})
+	augment.Adjoint(draw, dx, changed, syn.n, m.h, m.w, m.c)
 	return d
 }
 
 // gradient sets g to the gradient of the loss on a batch changed by the draw.
 func (m *matcher[F]) gradient(g, theta []F, draw augment.Draw, b batch[F]) {
-	m.x = slices.Grow(m.x[:0], len(b.x))[:len(b.x)]
-	augment.Apply(draw, m.x, b.x, b.n, m.h, m.w, m.c)
-	m.pass.Loss(theta, m.x, b.targets, b.n)
+	x := tensor.Grow(&m.x, len(b.x))
+	augment.Apply(draw, x, b.x, b.n, m.h, m.w, m.c)
+	m.pass.Loss(theta, x, b.targets, b.n)
 	m.pass.Gradient(nn.Grad[F]{Theta: g})
 }

@@ -95,6 +95,8 @@ func (m *DD) Check() error {
 	err := cmp.Or(method.Positive("first_rate", m.FirstRate, "0.02 is usual"), method.Positive("rate", m.Rate, "0.01 is usual"))
 	if m.learnsLabels() {
 		err = cmp.Or(err, method.Positive("label_rate", m.LabelRate, "for labels that stay the classes, set labels = \"fixed\""))
+	} else {
+		err = cmp.Or(err, method.NoEffect("label_rate", m.LabelRate, "labels = \"fixed\"", 0, defaults().LabelRate), method.NoEffect("margin", m.Margin, "labels = \"fixed\"", defaults().Margin))
 	}
 	if m.Steps*m.Epochs > mostSteps {
 		err = cmp.Or(err, error(&method.BadSetting{Key: "epochs", Why: fmt.Sprintf("= %d times steps = %d is %d training steps in an update; at most %d are allowed", m.Epochs, m.Steps, m.Steps*m.Epochs, mostSteps), Hint: "30 steps are usual"}))

@@ -215,6 +215,7 @@ func TestSettings(t *testing.T) {
 		"first_rate": func(m *DD) { m.FirstRate = 0 },
 		"rate":       func(m *DD) { m.Rate = 0 },
 		"label_rate": func(m *DD) { m.LabelRate = 0 },
+		"margin":     func(m *DD) { m.Labels, m.Margin = "fixed", 0 },
 		"nets":       func(m *DD) { m.Nets = 2 },
 		"epochs":     func(m *DD) { m.Steps, m.Epochs = 10000, 10000 },
 	} {

@@ -14,6 +14,7 @@
 package dm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -97,11 +98,9 @@ func (m *DM) Distill(ctx context.Context, p method.Problem, observe func(method.
 }
 
 func (m *DM) rate(ipc int) float64 {
-	switch {
-	case m.Rate > 0:
-		return m.Rate
-	case ipc >= 100:
-		return 10
+	usual := 1.0
+	if ipc >= 100 {
+		usual = 10
 	}
-	return 1
+	return cmp.Or(m.Rate, usual)
 }

@@ -255,7 +255,7 @@ func TestPool(t *testing.T) {
 		if got := p.nets[0].age; got != update {
 			t.Fatalf("age %d in update %d", got, update)
 		}
-		if err := p.served(update, x, y, 1); err != nil {
+		if err := p.trainOrReplace(update, x, y, 1); err != nil {
 			t.Fatal(err)
 		}
 	}

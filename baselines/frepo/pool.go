@@ -63,9 +63,9 @@ func (p *pool) chosen(update int) int {
 // theta returns the weights of that network.
 func (p *pool) theta(update int) []float32 { return p.nets[p.chosen(update)].weights.X }
 
-// served trains the network of an update for one step on the set, n images x with labels y. At the end
-// of its life it replaces the network instead.
-func (p *pool) served(update int, x, y []float32, n int) error {
+// trainOrReplace trains the network of an update for one step on the set, n images x with labels y.
+// At the end of its life it replaces the network instead.
+func (p *pool) trainOrReplace(update int, x, y []float32, n int) error {
 	one := &p.nets[p.chosen(update)]
 	if one.age++; one.age >= p.life {
 		*one = p.fresh(strconv.Itoa(update))

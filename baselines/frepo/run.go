@@ -102,7 +102,7 @@ func (r *run) prepare(_ context.Context, update int) error {
 		}
 		y, n = y[:drawn*k], drawn
 	}
-	return r.pool.served(update-1, x, y, n)
+	return r.pool.trainOrReplace(update-1, x, y, n)
 }
 
 // gradient sets the gradients of L with respect to images and labels, and returns L.

@@ -7,7 +7,7 @@
 //	    = argmin_x |phi(x)|^2 - 2 <w, phi(x)>,   w = k mu - phi(x_1) - ... - phi(x_k-1),
 //
 // A smaller choice is therefore always the beginning of a larger one. Features are the run's fixed
-// random features; the seed only matters through them. The first image is chosen in a tie.
+// random features; the seed only matters through them. In a tie, the earlier image is chosen.
 package herding
 
 import (

@@ -1,6 +1,7 @@
 package kip
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -64,6 +65,8 @@ func (m *KIP) Check() error {
 	}
 	if m.Labels == "learned" {
 		errs = append(errs, method.Positive("label_rate", m.LabelRate, "labels = \"fixed\" keeps the labels as they are"))
+	} else {
+		errs = append(errs, method.NoEffect("label_rate", m.LabelRate, fmt.Sprintf("labels = %q", m.Labels), 0, defaults().LabelRate))
 	}
 	switch {
 	case m.Labels == "solved" && m.Resample:
@@ -93,8 +96,8 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 	if err := method.CheckStart("kip", m.Start, s); err != nil {
 		return err
 	}
-	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n > s.Train {
-		return fmt.Errorf("kip: labels of %d images cannot be solved from %d real ones\nhint: lower ipc, or use labels = \"learned\"", n, s.Train)
+	if n := s.IPC * s.Classes; m.Labels == "solved" && s.Train > 0 && n >= s.Train {
+		return fmt.Errorf("kip: %d images fit the labels of %d real ones exactly, so solved labels leave no gradient\nhint: lower ipc, or use labels = \"learned\"", n, s.Train)
 	}
 	if m.Resample {
 		if err := s.Model.CheckDrawn("resample", true); err != nil {
@@ -136,8 +139,5 @@ func (m *KIP) model(of method.Model) method.Model {
 
 // size returns the number of real images in an update, out of train.
 func (m *KIP) size(train int) int {
-	if m.Batch == 0 {
-		return train
-	}
-	return min(m.Batch, train)
+	return min(cmp.Or(m.Batch, train), train)
 }

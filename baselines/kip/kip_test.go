@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"dgkip/harness/convex"
+	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
 	"dgkip/harness/space"
@@ -75,7 +77,7 @@ func score(t *testing.T, p method.Problem, d *method.Distilled) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	y := tensor.MatOf(d.Extra[teacher.ExactLabels].Data, d.Len(), d.LabelWidth())
+	y := tensor.MatOf(d.Extra["exact_labels"].Data, d.Len(), d.LabelWidth())
 	m, err := convex.Ridge{Fixed: 1e-6 * float64(d.Len())}.Fit(pass.View(0, false, nil), y, convex.Values(teacher.Signs(p.Data.Train.Labels, len(p.Data.Classes))), tensor.Mat[float64]{})
 	if err != nil {
 		t.Fatal(err)
@@ -156,17 +158,45 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// With resample, an update draws its networks once, for the set and for the batch.
+func TestDrawsOnce(t *testing.T) {
+	p := problem("fc")
+	p.Model.Width = 256
+	r, err := variant("resample", 1).newRun(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	allocated := func(do func() error) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	once := allocated(func() error {
+		_, err := features.New(space.Config(p.Model, 8, 8, 1), 1)
+		return err
+	})
+	update := allocated(func() error { return r.draw(t.Context(), 0, r.batch(0)) })
+	if update > once*3/2 {
+		t.Errorf("%d bytes, but one draw takes %d", update, once)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	for want, spoil := range map[string]func(*KIP){
-		"rate must be positive and at most 1e6, not 0":   func(m *KIP) { m.Rate = 0 },
-		"label_rate must be positive":                    func(m *KIP) { m.LabelRate = 0 },
-		"lambda must be between 1e-14 and 1e6, not -1":   func(m *KIP) { m.Lambda = -1 },
-		"labels is \"solved\"":                           func(m *KIP) { m.Labels, m.Resample, m.Batch = "solved", true, 9 },
-		"jitter has no effect with labels = \"solved\"":  func(m *KIP) { m.Labels, m.Jitter = "solved", 1e-6 },
-		"batch cannot be used with labels":               func(m *KIP) { m.Labels, m.Batch = "solved", 9 },
-		"batch is 0, so every":                           func(m *KIP) { m.Resample = true },
-		"nets needs resample":                            func(m *KIP) { m.Nets = 2 },
-		"rate must be positive and at most 1e6, not NaN": func(m *KIP) { m.Rate -= m.Rate; m.Rate /= m.Rate },
+		"rate must be positive and at most 1e6, not 0":     func(m *KIP) { m.Rate = 0 },
+		"label_rate must be positive":                      func(m *KIP) { m.LabelRate = 0 },
+		"lambda must be between 1e-14 and 1e6, not -1":     func(m *KIP) { m.Lambda = -1 },
+		"labels is \"solved\"":                             func(m *KIP) { m.Labels, m.Resample, m.Batch = "solved", true, 9 },
+		"jitter has no effect with labels = \"solved\"":    func(m *KIP) { m.Labels, m.Jitter = "solved", 1e-6 },
+		"label_rate has no effect with labels = \"fixed\"": func(m *KIP) { m.Labels, m.LabelRate = "fixed", 1 },
+		"batch cannot be used with labels":                 func(m *KIP) { m.Labels, m.Batch = "solved", 9 },
+		"batch is 0, so every":                             func(m *KIP) { m.Resample = true },
+		"nets needs resample":                              func(m *KIP) { m.Nets = 2 },
+		"rate must be positive and at most 1e6, not NaN":   func(m *KIP) { m.Rate -= m.Rate; m.Rate /= m.Rate },
 	} {
 		m := defaults()
 		spoil(m)
@@ -196,8 +226,8 @@ func TestCheckSizes(t *testing.T) {
 	if err := m.CheckSizes(deep); err == nil || !strings.Contains(err.Error(), "kip: depth 9") {
 		t.Errorf("a network deeper than images allow: %v", err)
 	}
-	m.Labels, sizes.IPC = "solved", 51
-	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "102 images cannot be solved from 100") {
+	m.Labels, sizes.IPC = "solved", 50
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "100 images fit the labels of 100 real ones exactly") {
 		t.Error(err)
 	}
 	sizes.Classes = 1

@@ -2,7 +2,6 @@ package kip
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strconv"
 
@@ -143,7 +142,7 @@ func (r *run) draw(ctx context.Context, update int, batch []int) (err error) {
 			data.Train.X, data.Train.Labels = append(data.Train.X, all.At(i)...), append(data.Train.Labels, all.Labels[i])
 		}
 	}
-	of.Data, of.Model, of.Shared, of.Phase = &data, r.KIP.model(of.Model), nil, nil
+	of.Data, of.Model, of.Shared, of.Phase = &data, r.KIP.model(of.Model), new(method.Shared), nil // shared by the set and the batch
 	of.Draw = []string{"kip", "features", data.Name, strconv.Itoa(update)}
 	r.pass, err = of.Space().Learn(ctx, r.images, nil, true)
 	return err
@@ -162,17 +161,13 @@ func (r *run) metrics() map[string]float64 {
 		of, targets = r.real(r.batch(r.at))
 	}
 	loss, outputs, norm := r.model.Predict(r.pass.Whole(), convex.Values(targets))
-	line := map[string]float64{
+	return map[string]float64{
 		"train_loss": loss,
 		"train_acc":  1 - float64(teacher.Errors(outputs, of))/float64(len(of)),
 		"norm":       norm,
+		"label_min":  slices.Min(r.given.Data),
+		"label_max":  slices.Max(r.given.Data),
 	}
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, y := range r.given.Data {
-		least, most = min(least, y), max(most, y)
-	}
-	line["label_min"], line["label_max"] = least, most
-	return line
 }
 
 func (r *run) set() *method.Distilled {

@@ -131,8 +131,6 @@ func (r *run) gradient(_ context.Context, update int) (float64, error) {
 // set returns the current set, with the labels of the regression.
 func (r *run) set() *method.Distilled {
 	d := r.begin.With(r.images.X, nil)
-	y := r.y()
-	y.Data = slices.Clone(y.Data)
-	teacher.SetLabels(d, convex.Values(y))
+	teacher.SetLabels(d, convex.Values(r.y()))
 	return d
 }

@@ -36,7 +36,7 @@ func factorise(k tensor.Mat[float64]) (cholesky, error) {
 	case bad >= 0 && !(mean < math.MaxFloat64):
 		return cholesky{}, errNotFinite
 	case bad >= 0:
-		return cholesky{}, fmt.Errorf("%w at row %d of %d: two images may be equal, or the features of one may all be zero", ErrSingular, bad, n)
+		return cholesky{}, fmt.Errorf("%w at row %d of %d: two images may be equal, or the features of one may all be zero\nhint: try another start, another seed or a lower ipc", ErrSingular, bad, n)
 	}
 	return c, nil
 }

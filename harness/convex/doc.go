@@ -29,12 +29,16 @@
 //	softmax    l(f) = log sum_k e^f_k - p'f         alpha = p - softmax(f)
 //	squared    l(f) = |f - y|^2 / 2                 alpha = y - f
 //
-// To add a loss of the margin, implement Margin; to add a form of labels, implement Pair.
+// To add a loss of the margin, implement Margin, and extend marginOf, Labels.check,
+// kernelProblem.slope, kernelProblem.descend and Problem.solve, which switch on Loss. To add a
+// form of labels, implement Pair in this package, as its methods are unexported, and extend
+// Labels.Pair, Labels.check, Labels.For, kernelProblem.slope, Solution.termAt and slopes.
 //
 // # Solving
 //
 // Solve picks a method by the size of the Problem. Its result includes a proof of quality,
-// the relative gap (P - D) / max(|P|, 1).
+// the relative gap (P - D) / max(|P|, 1). Solvers on a Gram matrix in float32 prove it for the
+// rounded matrix: see Solution.Gap.
 //
 // # Solved labels
 //

@@ -88,21 +88,19 @@ func (g Gap) Eval(view View, labels tensor.Mat[float64], dlabels *tensor.Mat[flo
 func (g Gap) gradient(view View, labels tensor.Mat[float64], v GapValue, w tensor.Mat[float64], dlabels *tensor.Mat[float64]) {
 	q := view.ResidualOn(v.Residual)
 	df, dy := tensor.NewMat[float64](q.Rows, q.Cols), tensor.NewMat[float64](q.Rows, q.Cols)
-	through := false // whether alpha depends on the features
+	var through *tensor.Mat[float64] // df, unless all brackets are zero
 	for i := range q.Rows {
 		g.Pair.pull(df.Row(i), dy.Row(i), labels.Row(i), v.Outputs.Row(i), v.Alpha.Row(i), q.Row(i), g.Detach)
 		for _, x := range df.Row(i) {
-			through = through || x != 0
+			if x != 0 {
+				through = &df
+			}
 		}
 		if dlabels != nil {
 			copy(dlabels.Row(i), dy.Row(i))
 		}
 	}
-	if !through {
-		view.Pull(times(-1, w), v.Residual, nil)
-		return
-	}
-	view.Pull(times(-1, w), v.Residual, &df)
+	view.Pull(times(-1, w), v.Residual, through)
 }
 
 // overLambda returns w/lambda. With several outputs it multiplies by 1/lambda, to reproduce the
@@ -150,9 +148,12 @@ func (s Solution) termAt(f, w []float64, i int) float64 {
 	}
 	margin := marginOf(s.Labels.Loss)
 	alpha, _ := margin.Slope(float64(y[0] * own[0]))
-	if s.Labels.Loss == HingeLoss && y[0] != 0 {
-		// At the kink, the outputs do not determine alpha; the coefficients do.
-		alpha = max(0, min(1, s.Lambda*s.C.Row(i)[0]/y[0]))
+	if s.Labels.Loss == HingeLoss {
+		// At the kink, the outputs do not determine alpha; the coefficients do. A gain of 0 has no
+		// kink: its margin is 0, where alpha is 1.
+		if alpha = 1; y[0] != 0 {
+			alpha = max(0, min(1, s.Lambda*s.C.Row(i)[0]/y[0]))
+		}
 	}
 	w[0] = float64(alpha * y[0])
 	return margin.Residual(float64(y[0]*f[0]), alpha)

@@ -136,6 +136,20 @@ func TestGapBoundsEveryLoss(t *testing.T) {
 	}
 }
 
+// An image with a gain of exactly 0 adds nothing to the best gap, which is that of Theta alone.
+func TestBestGapWithoutGain(t *testing.T) {
+	a := tensor.MatOf([]float32{1, 2}, 1, 2)
+	for _, loss := range []Loss{LogisticLoss, HingeLoss} {
+		fit, err := Solve(t.Context(), Problem{Features: a, Labels: Labels{Gain, loss, tensor.NewMat[float64](1, 1)}, Lambda: 2}, 1e-10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := BestGap(Features{A: a, Theta: oneRow([]float64{3, 4})}, fit); math.Abs(got-25) > 1e-12 {
+			t.Errorf("%s: the best gap is %v, not 25", loss, got)
+		}
+	}
+}
+
 // All gradients match central differences in float64.
 func TestGapGradient(t *testing.T) {
 	r := rng.Stream(1, "gradient")

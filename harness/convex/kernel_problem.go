@@ -1,6 +1,7 @@
 package convex
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -38,7 +39,7 @@ func (s kernelProblem) check() error {
 	for i := range s.Gram.Rows {
 		for j, v := range s.Gram.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("convex: the Gram matrix contains %v for images %d and %d: their features contain NaN or infinity, or are too large", v, i, j)
+				return fmt.Errorf("convex: the Gram matrix contains %v for images %d and %d: their features contain NaN or infinity, or are too large\nhint: check the images, or lower rate", v, i, j)
 			}
 		}
 	}
@@ -79,12 +80,7 @@ func (s kernelProblem) slope(i int, f, g []float64) float64 {
 	}
 }
 
-func (s kernelProblem) temperature() float64 {
-	if s.heat == 0 {
-		return 1
-	}
-	return s.heat
-}
+func (s kernelProblem) temperature() float64 { return cmp.Or(s.heat, 1) }
 
 // certify returns the solution with coefficients C and outputs F, and V = lambda C + grad l(F).
 // As alpha is -grad l(F), V alone determines the gap: see gradientTerm.

@@ -1,6 +1,10 @@
 package convex
 
-import "dgkip/harness/fmath"
+import (
+	"cmp"
+
+	"dgkip/harness/fmath"
+)
 
 // Margin is a loss L of the margin m = y f. Below, a in [0, 1] is the dual variable.
 type Margin interface {
@@ -66,10 +70,7 @@ func (Hinge) Residual(m, a float64) float64 {
 }
 
 func (h Hinge) Slope(m float64) (a, da float64) {
-	t := h.Temperature
-	if t == 0 {
-		t = 1
-	}
+	t := cmp.Or(h.Temperature, 1)
 	u := (1 - m) / t
 	a = fmath.Sigmoid(u)
 	return a, -a * fmath.Sigmoid(-u) / t

@@ -48,7 +48,7 @@ func (s kernelProblem) newton(search *search) (Solution, error) {
 	return fit, s.unsolved(fit, search)
 }
 
-// hottest is an upper bound of the outputs that the labels can require.
+// hottest is a rough estimate of the largest outputs that the labels can require.
 func (s kernelProblem) hottest() float64 {
 	most := 0.0
 	for i := range s.Gram.Rows {

@@ -72,17 +72,17 @@ func (t softmaxNewton) combine(w, v tensor.Mat[float64]) tensor.Mat[float64] {
 func (t softmaxNewton) newton(search *search, p, g tensor.Mat[float64]) (tensor.Mat[float64], bool) {
 	const precision, most = 0.1, 500
 	ctx := search.ctx
-	within, ok := t.within(ctx, p)
+	blocks, ok := t.blocks(ctx, p)
 	if !ok {
 		return g, false
 	}
-	easier := func(r tensor.Mat[float64]) tensor.Mat[float64] {
+	precondition := func(r tensor.Mat[float64]) tensor.Mat[float64] {
 		z := tensor.NewMat[float64](r.Rows, r.Cols)
-		tensor.Parallel(len(within), func(k int) { copy(z.Row(k), within[k].solve(r.Row(k))) })
+		tensor.Parallel(len(blocks), func(k int) { copy(z.Row(k), blocks[k].solve(r.Row(k))) })
 		lessMean(z)
 		return z
 	}
-	curved := func(v tensor.Mat[float64]) tensor.Mat[float64] {
+	hessian := func(v tensor.Mat[float64]) tensor.Mat[float64] {
 		u := Apply(t.Features, v)
 		for i := range u.Rows {
 			of, mean := u.Row(i), dot64(p.Row(i), u.Row(i))
@@ -93,7 +93,7 @@ func (t softmaxNewton) newton(search *search, p, g tensor.Mat[float64]) (tensor.
 		return t.combine(u, v)
 	}
 	x, r := tensor.NewMat[float64](g.Rows, g.Cols), times(1, g)
-	z := easier(r)
+	z := precondition(r)
 	d, rz := z, dot64(r.Data, z.Data)
 	enough := precision * precision * frobenius2(g)
 	for range most {
@@ -101,14 +101,14 @@ func (t softmaxNewton) newton(search *search, p, g tensor.Mat[float64]) (tensor.
 		if ctx.Err() != nil || frobenius2(r) <= enough {
 			break
 		}
-		h := curved(d)
+		h := hessian(d)
 		a := rz / dot64(d.Data, h.Data)
 		if !(a > 0) || math.IsInf(a, 0) {
 			return x, false
 		}
 		tensor.Axpy(x.Data, a, d.Data, x.Data)
 		tensor.Axpy(r.Data, -a, h.Data, r.Data)
-		z = easier(r)
+		z = precondition(r)
 		before := rz
 		rz = dot64(r.Data, z.Data)
 		tensor.Axpy(z.Data, rz/before, d.Data, z.Data)
@@ -117,10 +117,10 @@ func (t softmaxNewton) newton(search *search, p, g tensor.Mat[float64]) (tensor.
 	return x, true
 }
 
-// within returns the Cholesky factors of the preconditioner, one per class. It returns false if ctx
+// blocks returns the Cholesky factors of the preconditioner, one per class. It returns false if ctx
 // ends or a matrix cannot be factorised. Float32 matrices suffice, because errors affect only the speed
 // of convergence; decompose raises pivots that rounding made too small.
-func (t softmaxNewton) within(ctx context.Context, p tensor.Mat[float64]) ([]cholesky, bool) {
+func (t softmaxNewton) blocks(ctx context.Context, p tensor.Mat[float64]) ([]cholesky, bool) {
 	n, m := t.Features.Rows, t.Features.Cols
 	scaled, gram := tensor.NewMat[float32](m, n), tensor.NewMat[float32](m, m)
 	of, wide := make([]cholesky, t.Classes), make([]tensor.Mat[float64], t.Classes)

@@ -2,6 +2,7 @@ package convex
 
 import (
 	"math"
+	"slices"
 
 	"dgkip/harness/fmath"
 	"dgkip/harness/rng"
@@ -91,12 +92,10 @@ type ascent struct {
 
 func newAscent(d dual) *ascent {
 	n := d.Gram.Rows
-	s := &ascent{dual: d, alpha: make([]float64, n), order: rng.Stream(0, "convex", "order")}
 	// Start strictly between 0 and 1, where the entropy is smooth. For a small lambda this is near
 	// the solution.
-	for i := range s.alpha {
-		s.alpha[i] = min(0.5, 100*d.Lambda/float64(n))
-	}
+	first := min(0.5, 100*d.Lambda/float64(n))
+	s := &ascent{dual: d, alpha: slices.Repeat([]float64{first}, n), order: rng.Stream(0, "convex", "order")}
 	s.f = d.outputs(s.alpha)
 	return s
 }

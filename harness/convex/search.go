@@ -107,7 +107,7 @@ func (s *search) over(fit Solution) (bool, error) {
 	return false, nil
 }
 
-var errNotFinite = errors.New("convex: the features or the labels contain NaN, infinity or numbers that are too large")
+var errNotFinite = errors.New("convex: the features or the labels contain NaN, infinity or numbers that are too large\nhint: check the images, or lower rate")
 
 // ErrGap is returned by a solver that stopped before it reached the gap it was asked for.
 var ErrGap = errors.New("convex: the gap is not reached")

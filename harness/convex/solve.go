@@ -56,7 +56,9 @@ type Solution struct {
 
 	Primal, Dual float64
 	// Gap is the relative duality gap (P - D) / max(|P|, 1). P - D is summed without
-	// cancellation, and Dual is P minus that sum.
+	// cancellation, and Dual is P minus that sum. The gap refers to the inner products that the
+	// solver used. Where these are in float32, it is a proof for the rounded matrix, and only if
+	// that matrix is positive semidefinite.
 	Gap float64
 	// Sweeps counts steps, each of which takes about as long as one pass over the data.
 	Sweeps float64

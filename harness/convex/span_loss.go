@@ -8,8 +8,9 @@ import (
 )
 
 // leastGap is the relative gap to which Least solves. It is small because the gradient is
-// exact only at the minimum.
-const leastGap = 1e-8
+// exact only at the minimum. The softmax loss on sets that softmaxNewton does not suit is solved
+// to roughGap by a first-order method, so that its gradient is less exact.
+const leastGap, roughGap = 1e-8, 1e-4
 
 // Least returns the model in the span of the features A that minimises the regularised
 // loss on the N real images,
@@ -49,7 +50,7 @@ func Least(ctx context.Context, view View, labels Labels, lambda float64) (Neare
 	})
 	tol := leastGap
 	if labels.Loss == SoftmaxLoss && !softmaxNewtonSuits(images, n, labels.Values.Cols) {
-		tol = 1e-4 // storedSoftmax is a first-order method
+		tol = roughGap
 	}
 	fit, err := Solve(ctx, Problem{Features: b, Labels: labels, Lambda: lambda}, tol)
 	if err != nil {

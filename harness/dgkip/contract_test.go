@@ -15,7 +15,7 @@ func TestContract(t *testing.T) {
 		"lr dual":       func() method.Method { m := &LR{learning("dual")}; short(&m.Loop); return m },
 		"lr fixed noise": func() method.Method {
 			m := &LR{learning("fixed")}
-			m.Start, m.Alpha = "noise", "detached"
+			m.Start, m.Alpha, m.LabelRate = "noise", "detached", published().LabelRate
 			short(&m.Loop)
 			return m
 		},

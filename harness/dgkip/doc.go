@@ -12,14 +12,15 @@
 //
 // dgkip-lr, dgkip-svm and dgkip-softmax lower the gap of the logistic, hinge and softmax loss.
 // AdaBelief moves images and labels. The gap starts up to a million times above its final value,
-// with gradients to match. AdaBelief divides steps by a running average of past gradients, so
-// steps stay small until the first gradients are forgotten: after 28,000 updates with a beta2 of
-// 0.999, and after 280 with 0.9. Lowering the logarithm of the gap ("log-gap") has the same
-// effect: its gradient is the gradient of G divided by G, and its minima are the same.
+// with gradients to match. AdaBelief divides steps by the root of a running average of squared
+// deviations of gradients from their mean. So steps stay small until the first gradients are
+// forgotten: after 28,000 updates with a beta2 of 0.999, and after 280 with 0.9. Lowering the
+// logarithm of the gap ("log-gap") has the same effect: its gradient is the gradient of G divided
+// by G, and its minima are the same.
 //
 // A set carries over to another loss if all its images have the same margin, because the dual
-// variables of one problem, scaled, then solve the other. Labels that change as fast as the
-// images can drive the margins apart.
+// variables of one problem, scaled, then solve the other. If labels change as fast as images,
+// margins can drift apart.
 //
 // With labels = "scaled", labels are learned in units of lambda_S |Theta_O|. A gain y acts
 // through alpha y/lambda_S, so under its own loss a set needs gains tens to thousands of times

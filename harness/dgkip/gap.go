@@ -1,8 +1,11 @@
 package dgkip
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"dgkip/harness/convex"
@@ -42,6 +45,20 @@ func published() Learning {
 	return l
 }
 
+// check is the part of Check that all methods share. usual are the method's defaults.
+func (l Learning) check(usual Learning) error {
+	err, with := l.Loop.check(), fmt.Sprintf("labels = %q", l.Labels)
+	if l.Labels == "fixed" {
+		err = cmp.Or(err, method.NoEffect("label_rate", l.LabelRate, with, usual.LabelRate))
+	}
+	if l.Labels == "dual" {
+		err = cmp.Or(err, method.NoEffect("alpha", l.Alpha, with, usual.Alpha))
+	} else if l.Labels != "scaled" {
+		err = cmp.Or(err, method.NoEffect("label_start", l.LabelStart, with, usual.LabelStart))
+	}
+	return err
+}
+
 func (l Learning) rate() float64 {
 	if l.Labels == "fixed" {
 		return 0
@@ -66,40 +83,39 @@ type SVM struct {
 
 const citation = "Aoyama, Yang et al., dataset distillation by the duality gap (DGKIP)"
 
+// deviations are those of all methods that learn labels.
 var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
 	"lambda is 1e-6 per image, for the real data and for the set",
 	"images start as real images of their class, as averages of these, or as noise",
 	"labels = \"scaled\", \"target\" and \"dual\" are learned in units of lambda_S |Theta_O| (over sqrt(n) for \"dual\"); \"scaled\" and \"dual\" start at label_start units",
 	"with schedule = \"cosine\", the rates fall to zero like a cosine",
-	"the temperature of the hinge's alpha is a setting; the published one is 1",
-	"the paper does not give AdaBelief's beta2; the default here is 0.9",
 	"labels have their own rate, label_rate; the paper has one rate for all, 0.01",
 }
+
+const beta2Deviation = "the paper does not give AdaBelief's beta2; the default here is 0.9"
 
 func init() {
 	method.Register(func() method.Method { return &LR{published()} })
 	method.Register(func() method.Method { return &SVM{published(), 1} })
-	method.Register(func() method.Method {
-		l := learning("dual")
-		l.LabelRate = 0.2
-		return &Softmax{l}
-	})
+	method.Register(func() method.Method { return &Softmax{softmaxDefaults()} })
 }
 
 // Info implements method.Method.
 func (m *LR) Info() method.Info {
 	return method.Info{
-		Name: "dgkip-lr", Title: "DGKIP-LR", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.targets(1), Citation: citation, Deviations: deviations,
-		About: "duality gap of logistic regression, the published method",
+		Name: "dgkip-lr", Title: "DGKIP-LR", Version: 1, Protocol: "features", SoftLabels: m.Travel || m.targets(1), Citation: citation,
+		Deviations: append([]string{beta2Deviation}, deviations...),
+		About:      "duality gap of logistic regression, the published method",
 	}
 }
 
 // Info implements method.Method.
 func (m *SVM) Info() method.Info {
 	return method.Info{
-		Name: "dgkip-svm", Title: "DGKIP-SVM", Version: 1, Protocol: "features", SoftLabels: m.Travel, Citation: citation, Deviations: deviations,
-		About: "duality gap of the support vector machine, the published method",
+		Name: "dgkip-svm", Title: "DGKIP-SVM", Version: 1, Protocol: "features", SoftLabels: m.Travel, Citation: citation,
+		Deviations: append([]string{beta2Deviation, "the temperature of the hinge's alpha is a setting; the published one is 1"}, deviations...),
+		About:      "duality gap of the support vector machine, the published method",
 	}
 }
 
@@ -114,7 +130,7 @@ func (m *SVM) Distill(ctx context.Context, p method.Problem, observe func(method
 }
 
 // Check implements method.Checker.
-func (m *LR) Check() error { return m.check() }
+func (m *LR) Check() error { return m.check(published()) }
 
 // Check implements method.Checker.
 func (m *SVM) Check() error {
@@ -124,7 +140,7 @@ func (m *SVM) Check() error {
 	case !(m.Temperature > 0) || math.IsInf(m.Temperature, 0):
 		return &method.BadSetting{Key: "temperature", Why: "must be positive and finite", Hint: "1 is published"}
 	}
-	return m.check()
+	return m.check(published())
 }
 
 // CheckSizes implements method.SizesChecker.
@@ -163,15 +179,7 @@ func (l Learning) first(of []int, outputs int) tensor.Mat[float64] {
 
 // hardTargets returns the classes as targets. With one output, it is the target of the second class.
 func hardTargets(of []int, outputs int) tensor.Mat[float64] {
-	p := tensor.NewMat[float64](len(of), outputs)
-	for i, class := range of {
-		if outputs > 1 {
-			p.Row(i)[class] = 1
-		} else {
-			p.Data[i] = float64(class)
-		}
-	}
-	return p
+	return teacher.RealLabels(of, max(2, outputs), convex.SoftmaxLoss).Values
 }
 
 // units maps the learned numbers q to labels, origin + size q. Theta(alpha) is alpha'A/lambda_S
@@ -287,21 +295,13 @@ func (g *gap) describe(line map[string]float64) {
 }
 
 func alphaRange(line map[string]float64, alpha []float64) {
-	least, most := math.Inf(1), math.Inf(-1)
-	for _, a := range alpha {
-		least, most = min(least, a), max(most, a)
-	}
-	line["alpha_min"], line["alpha_max"] = least, most
+	line["alpha_min"], line["alpha_max"] = slices.Min(alpha), slices.Max(alpha)
 }
 
 // trivial reports whether all alpha have vanished. Such a set carries no information about
 // Theta_O, and its bound equals that of an empty set.
 func trivial(bound float64, alpha []float64) bool {
-	most := 0.0
-	for _, a := range alpha {
-		most = max(most, math.Abs(a))
-	}
-	return math.Abs(bound-1) <= 1e-3 && most < 1e-5
+	return math.Abs(bound-1) <= 1e-3 && !slices.ContainsFunc(alpha, func(a float64) bool { return !(math.Abs(a) < 1e-5) })
 }
 
 const trivialNote = "trivial plateau: all dual variables have vanished and the bound is that of an empty set, so the images were not distilled"

@@ -3,7 +3,6 @@ package dgkip
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -143,7 +142,7 @@ func (r *run) distill(ctx context.Context, observe func(method.Step)) (*method.D
 		Schedule: r.share,
 	}.Run(ctx, r.problem, observe)
 	if err == nil && set == nil {
-		return nil, fmt.Errorf("%s: no labels can be solved for: %w", r.name, withHint(r.failed))
+		return nil, fmt.Errorf("%s: no labels can be solved for: %w", r.name, r.failed)
 	}
 	return set, err
 }
@@ -154,16 +153,7 @@ func (r *run) eval(ctx context.Context, update int, gradient bool) (float64, err
 		batch = r.batches(update)
 	}
 	r.view, r.settled = r.pass.View(update, gradient, batch), false
-	value, err := r.obj.eval(ctx, r.view, r.learned, r.dlearned)
-	return value, withHint(err)
-}
-
-// withHint adds a hint to the error about a singular Gram matrix.
-func withHint(err error) error {
-	if errors.Is(err, convex.ErrSingular) {
-		return fmt.Errorf("%w\nhint: try another start, another seed or a lower ipc", err)
-	}
-	return err
+	return r.obj.eval(ctx, r.view, r.learned, r.dlearned)
 }
 
 // gradient propagates the gradient from the features to the images.

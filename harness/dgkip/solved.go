@@ -127,10 +127,7 @@ func (m *Solved) reals() bool {
 
 // batch returns the number of real images in an update.
 func (m *Solved) batch(train int) int {
-	if m.Batch == 0 {
-		return train
-	}
-	return min(m.Batch, train)
+	return min(cmp.Or(m.Batch, train), train)
 }
 
 // Distill implements method.Method.

@@ -67,7 +67,11 @@ func (s *scoring) bounds(ctx context.Context) error {
 		case err != nil:
 			return err
 		default:
-			proved = s.interval("interval_perp.", outputs, s.sharper(span, onSet, norms, deviation))
+			rho, err := s.sharper(ctx, span, onSet, norms, deviation)
+			if err != nil {
+				return err
+			}
+			proved = s.interval("interval_perp.", outputs, rho)
 		}
 	}
 	if proved.Decided() == 0 {
@@ -79,8 +83,11 @@ func (s *scoring) bounds(ctx context.Context) error {
 }
 
 // sharper returns the smaller rho from Theta_O's outputs on the set, which it changes, and |r|.
-func (s *scoring) sharper(span convex.Span, onSet tensor.Mat[float64], norms []float64, residual float64) []float64 {
-	cross := s.test.Cross(s.shown)
+func (s *scoring) sharper(ctx context.Context, span convex.Span, onSet tensor.Mat[float64], norms []float64, residual float64) ([]float64, error) {
+	cross, err := s.test.Cross(ctx, s.shown)
+	if err != nil {
+		return nil, err
+	}
 	rho := convex.Rho(span.Distance2(cross, norms), residual)
 	// The component of r inside the span adds |(A r)'K^-1 k_x|.
 	for i, f := range s.own.Outputs.Data {
@@ -96,7 +103,7 @@ func (s *scoring) sharper(span convex.Span, onSet tensor.Mat[float64], norms []f
 			rho[i] += math.Abs(within)
 		}
 	}
-	return rho
+	return rho, nil
 }
 
 // projected reports whether the model on the set and Theta_O have the same outputs on the set.

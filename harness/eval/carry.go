@@ -58,9 +58,17 @@ func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64])
 		return out
 	}
 	there := along(some.Gram())
-	fit, towards := leastSquares(some.Student(s.shown, c).Data, there, y)
+	own, err := some.Student(ctx, s.shown, c)
+	if err != nil {
+		return alone, err
+	}
+	cross, err := s.test.Cross(ctx, some)
+	if err != nil {
+		return alone, err
+	}
+	fit, towards := leastSquares(own.Data, there, y)
 	alone = tensor.NewMat[float64](outputs.Rows, 1)
-	for i, k := range along(s.test.Cross(some)) {
+	for i, k := range along(cross) {
 		outputs.Data[i] = fit(outputs.Data[i], k)
 		alone.Data[i] = float64(towards * (k - mean(there)))
 	}

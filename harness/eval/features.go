@@ -273,7 +273,10 @@ func (s *scoring) train(ctx context.Context, labels convex.Labels, prefix string
 	if err != nil {
 		return convex.Solution{}, fmt.Errorf("the %s model on the set: %w", labels.Loss, err)
 	}
-	outputs := s.test.Student(s.shown, student.C)
+	outputs, err := s.test.Student(ctx, s.shown, student.C)
+	if err != nil {
+		return convex.Solution{}, err
+	}
 	if s.Carry == "offset" && prefix != "" {
 		alone, err := s.fitOffset(ctx, outputs, student.C)
 		if err != nil {

@@ -165,5 +165,9 @@ func (f *Fresh) draw(ctx context.Context, t method.Trial, i int, labels convex.L
 	if err != nil {
 		return 0, err
 	}
-	return teacher.Errors(test.Student(set, student.C), t.Test.Labels), nil
+	outputs, err := test.Student(ctx, set, student.C)
+	if err != nil {
+		return 0, err
+	}
+	return teacher.Errors(outputs, t.Test.Labels), nil
 }

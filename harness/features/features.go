@@ -71,7 +71,7 @@ type Map struct {
 // New draws a map from the seed. The weights of each network and layer come from a stream named
 // after labels, network and layer.
 func New(cfg Config, seed uint64, labels ...string) (*Map, error) {
-	return Of(cfg, func(net, layer int, tensors []nn.Tensor, theta []float32) {
+	return of(cfg, func(net, layer int, tensors []nn.Tensor, theta []float32) {
 		names := append(append([]string(nil), labels...), "net", strconv.Itoa(net), "layer", strconv.Itoa(layer))
 		s := rng.Stream(seed, names...)
 		for _, t := range tensors {
@@ -85,11 +85,9 @@ func New(cfg Config, seed uint64, labels ...string) (*Map, error) {
 	})
 }
 
-// Weights sets the parameters theta of a layer, which tensors describe.
-type Weights func(net, layer int, tensors []nn.Tensor, theta []float32)
-
-// Of returns the map of networks with given weights, such as trained ones.
-func Of(cfg Config, weights Weights) (*Map, error) {
+// of returns the map of networks whose weights are set by a function: theta are the parameters of a
+// layer, which tensors describe.
+func of(cfg Config, weights func(net, layer int, tensors []nn.Tensor, theta []float32)) (*Map, error) {
 	net, cfg, err := cfg.net()
 	if err != nil {
 		return nil, err

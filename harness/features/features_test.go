@@ -101,7 +101,7 @@ func TestReferenceValues(t *testing.T) {
 		{"features_conv.json", Config{Kind: "conv", H: 8, W: 8, C: 1, Nets: 2, Width: 4, Algorithm: tensor.Winograd}},
 	} {
 		v := load(t, c.file)
-		m, err := Of(c.cfg, func(net, layer int, _ []nn.Tensor, theta []float32) {
+		m, err := of(c.cfg, func(net, layer int, _ []nn.Tensor, theta []float32) {
 			at := 2 * (3*net + layer)
 			b := theta[copy(theta, inOut(v.Weights[at])):]
 			for i, x := range v.Weights[at+1].Data {

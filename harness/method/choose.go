@@ -9,8 +9,8 @@ import (
 	"dgkip/harness/rng"
 )
 
-// Start returns the initial set of a distillation: Choose for "real", Means for "means", Noise
-// for "noise".
+// Start returns the initial set of a distillation: Choose for "real", Means for "means", or images of
+// standard normal values for "noise".
 func Start(p Problem, start string, stream *rng.Rand) (*Distilled, error) {
 	switch start {
 	case "real":
@@ -18,7 +18,7 @@ func Start(p Problem, start string, stream *rng.Rand) (*Distilled, error) {
 	case "means":
 		return Means(p, stream)
 	}
-	return Noise(p, stream), nil
+	return noise(p, stream), nil
 }
 
 // CheckImages returns an error if the named method, which chooses training images, cannot find
@@ -99,9 +99,9 @@ func Means(p Problem, stream *rng.Rand) (*Distilled, error) {
 	return d, nil
 }
 
-// Noise returns IPC images of every class with hard labels. Their values are standard normal, in
+// noise returns IPC images of every class with hard labels. Their values are standard normal, in
 // normalised units. Images are sorted by class.
-func Noise(p Problem, stream *rng.Rand) *Distilled {
+func noise(p Problem, stream *rng.Rand) *Distilled {
 	d := Blank(p)
 	for class := range d.Classes {
 		d.Of = append(d.Of, slices.Repeat([]int{class}, p.IPC)...)
@@ -124,7 +124,7 @@ func Members(p Problem) ([][]int, error) {
 	classes := p.Data.Train.ByClass(len(p.Data.Classes))
 	for class, members := range classes {
 		if len(members) < p.IPC {
-			return nil, fmt.Errorf("%d images per class are requested, but class %s of %s has only %d", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
+			return nil, fmt.Errorf("%d images per class are requested, but class %s of %s has only %d\nhint: lower ipc, or choose other classes", p.IPC, p.Data.Classes[class], p.Data.Name, len(members))
 		}
 	}
 	return classes, nil

@@ -70,7 +70,7 @@ func (d *Data) Members() ([][]int, error) {
 	of := d.Train.ByClass(len(d.Classes))
 	for class, members := range of {
 		if len(members) == 0 {
-			return nil, fmt.Errorf("class %s of %s has no training images", d.Classes[class], d.Name)
+			return nil, fmt.Errorf("class %s of %s has no training images\nhint: choose other classes", d.Classes[class], d.Name)
 		}
 	}
 	return of, nil
@@ -210,9 +210,9 @@ func (m Model) Shape() nn.Shape {
 	return s
 }
 
-// CheckNetwork returns an error if a network of the model cannot be trained on images of these
+// checkNetwork returns an error if a network of the model cannot be trained on images of these
 // sizes. A trained network pads 28x28 images to 32x32; a feature map does not.
-func (m Model) CheckNetwork(s Sizes) error {
+func (m Model) checkNetwork(s Sizes) error {
 	if _, err := m.Shape().Net(s.H, s.W, max(1, s.C), max(2, s.Classes)); err != nil {
 		return fmt.Errorf("depth %d: %w", m.Depth, err)
 	}

@@ -143,7 +143,7 @@ func CheckSizes(m Method, p Protocol, s Sizes) error {
 	if c, ok := p.(SizesChecker); ok {
 		errs = append(errs, c.CheckSizes(s))
 	} else {
-		errs = append(errs, s.Model.CheckNetwork(s))
+		errs = append(errs, s.Model.checkNetwork(s))
 	}
 	return errors.Join(errs...)
 }

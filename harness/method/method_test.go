@@ -61,7 +61,7 @@ func TestPositive(t *testing.T) {
 // Noise is standard normal, sorted by class, and takes the stream in order.
 func TestNoise(t *testing.T) {
 	p := Problem{IPC: 50, Data: &Data{Classes: []string{"a", "b", "c"}, Train: Images{H: 4, W: 5, C: 2}}}
-	d := Noise(p, rng.Stream(1, "noise"))
+	d := noise(p, rng.Stream(1, "noise"))
 	if err := d.Check(); err != nil {
 		t.Fatal(err)
 	}

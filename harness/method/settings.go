@@ -1,6 +1,9 @@
 package method
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Checker is implemented by settings that need more checks than tags can express. Check returns a
 // *BadSetting, several joined, or nil.
@@ -29,6 +32,15 @@ func Positive(key string, value float64, hint string) error {
 		return nil
 	}
 	return &BadSetting{Key: key, Why: fmt.Sprintf("must be positive and at most 1e6, not %v", value), Hint: hint}
+}
+
+// NoEffect returns a *BadSetting unless the value of a setting, which has no effect with another
+// setting, is one of the usual values. Otherwise equal runs would have different keys.
+func NoEffect[T comparable](key string, value T, with string, usual ...T) error {
+	if slices.Contains(usual, value) {
+		return nil
+	}
+	return &BadSetting{Key: key, Why: "has no effect with " + with, Hint: "leave out " + key}
 }
 
 // PositiveLambda is Positive for lambda, the regularisation for each image, which must be at least

@@ -46,8 +46,8 @@ type Conv struct {
 
 // Check returns an error if a size or a deviation is not valid.
 func (k Conv) Check() error {
-	if min(k.H, k.W, k.C, k.Depth) < 1 || k.Depth > MaxDepth {
-		return fmt.Errorf("nngp: sizes of a convolutional kernel must be positive, and its depth at most %d", MaxDepth)
+	if min(k.H, k.W, k.C, k.Depth) < 1 || k.Depth > maxDepth {
+		return fmt.Errorf("nngp: sizes of a convolutional kernel must be positive, and its depth at most %d", maxDepth)
 	}
 	if err := checkDeviations(k.Weight, k.Bias); err != nil {
 		return err

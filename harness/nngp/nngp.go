@@ -63,13 +63,13 @@ type FC struct {
 	Tangent      bool
 }
 
-// MaxDepth bounds the depth of kernels.
-const MaxDepth = 16
+// maxDepth bounds the depth of kernels.
+const maxDepth = 16
 
 // Check returns an error if a size or a standard deviation is not valid.
 func (k FC) Check() error {
-	if min(k.Size, k.Depth) < 1 || k.Depth > MaxDepth {
-		return fmt.Errorf("nngp: sizes of a fully connected kernel must be positive, and its depth at most %d", MaxDepth)
+	if min(k.Size, k.Depth) < 1 || k.Depth > maxDepth {
+		return fmt.Errorf("nngp: sizes of a fully connected kernel must be positive, and its depth at most %d", maxDepth)
 	}
 	return checkDeviations(k.Weight, k.Bias)
 }

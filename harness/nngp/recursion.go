@@ -10,7 +10,7 @@ import (
 type recursion struct {
 	depth        int
 	tangent      bool
-	bias, sum    [MaxDepth]float64 // b_l^2, and its sum over layers 1 to l
+	bias, sum    [maxDepth]float64 // b_l^2, and its sum over layers 1 to l
 	total        float64           // the last sum
 	scale, shift float64           // from the last layer to the kernel
 }
@@ -57,7 +57,7 @@ const (
 )
 
 // steps are the intermediate values of a pair in each layer.
-type steps [MaxDepth]struct {
+type steps [maxDepth]struct {
 	s, u, h float64 // as in the package comment
 	slope   float64 // (pi - t)/(2 pi)
 	inXX    float64 // dk_xy/ds_xx

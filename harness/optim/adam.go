@@ -13,7 +13,6 @@ type AdamConfig struct {
 	LR    float64 // learning rate; 0 means 1e-3, or 1e-2 for AdaBelief
 	Beta1 float64 // decay of the average gradient; 0 means 0.9
 	Beta2 float64 // decay of the average square; 0 means 0.999
-	Eps   float64 // added to the root, and by AdaBelief to the square; 0 means 1e-8, 1e-16 for AdaBelief, 1e-6 for LAMB
 }
 
 // Adam divides the average gradient by the root of an average square: of the gradient (Adam and
@@ -40,22 +39,20 @@ func NewLAMB[F Float](n int, cfg AdamConfig) *Adam[F] {
 	return newAdam[F]("LAMB", n, cfg, 1e-3, 1e-6)
 }
 
+// newAdam adds eps to the root, and AdaBelief also to the square.
 func newAdam[F Float](rule string, n int, cfg AdamConfig, lr, eps float64) *Adam[F] {
-	cfg = AdamConfig{cmp.Or(cfg.LR, lr), cmp.Or(cfg.Beta1, 0.9), cmp.Or(cfg.Beta2, 0.999), cmp.Or(cfg.Eps, eps)}
+	cfg = AdamConfig{cmp.Or(cfg.LR, lr), cmp.Or(cfg.Beta1, 0.9), cmp.Or(cfg.Beta2, 0.999)}
 	switch {
 	case !validRate(cfg.LR):
 		panic(badRate)
 	case !(cfg.Beta1 > 0 && cfg.Beta1 < 1 && cfg.Beta2 > 0 && cfg.Beta2 < 1):
 		panic("optim: decay rates of averages must be between 0 and 1, exclusive")
-	case !(F(cfg.Eps) > 0 && float64(F(cfg.Eps)) <= math.MaxFloat64):
-		// An eps that vanishes in F would divide zero by zero.
-		panic("optim: eps must be positive and finite in the parameters' type")
 	}
 	return &Adam[F]{state: state[F]{
 		rule:     rule,
 		n:        n,
 		lr:       cfg.LR,
-		settings: []float64{cfg.Beta1, cfg.Beta2, cfg.Eps},
+		settings: []float64{cfg.Beta1, cfg.Beta2, eps},
 		powers:   [2]float64{1, 1},
 		slots:    [][]F{make([]F, n), make([]F, n)},
 	}}

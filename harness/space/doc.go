@@ -11,8 +11,7 @@
 // images as a convex problem. Draws joins several spaces.
 //
 // To add a space, add a file that registers the space in kinds, and register its name as an
-// architecture in package nn. A kernel is a kernelSpace, and its architecture has a Limit. Use
-// a featureSpace with features.Of for networks whose weights are not random.
+// architecture in package nn. A kernel is a kernelSpace, and its architecture has a Limit.
 //
 // Features of the training images and their Gram matrix are costly. They are computed on
 // demand and kept in method.Shared, under keys that contain everything they depend on. Features

@@ -6,9 +6,9 @@ import (
 )
 
 // Draws is a pass through R draws of the networks, each with its own Theta_O. Updates use the
-// draws in turn, so that the set is learned in all of them. Whole is the view of the concatenated
-// features of all draws, divided by sqrt(R): inner products, outputs and |Theta_O|^2 are means
-// over the draws.
+// draws in turn, so that the set is learned in all of them. Whole is the view of the features and
+// Theta_O of all draws, concatenated and divided by sqrt(R): inner products, outputs and |Theta_O|^2
+// are means over the draws.
 type Draws struct {
 	Passes []Pass
 	Norm   float64 // |Theta_O|

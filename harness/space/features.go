@@ -114,15 +114,15 @@ func (s stored) Norms() []float64 {
 	return norms
 }
 
-func (s stored) Cross(set Images) tensor.Mat[float64] {
+func (s stored) Cross(_ context.Context, set Images) (tensor.Mat[float64], error) {
 	of := set.(stored).phi
 	cross := tensor.NewMat[float64](s.phi.Rows, of.Rows)
 	tensor.Cross64(cross, s.phi, of)
-	return cross
+	return cross, nil
 }
 
-func (s stored) Student(set Images, c tensor.Mat[float64]) tensor.Mat[float64] {
-	return convex.Apply(s.phi, convex.Combine(set.(stored).phi, c))
+func (s stored) Student(_ context.Context, set Images, c tensor.Mat[float64]) (tensor.Mat[float64], error) {
+	return convex.Apply(s.phi, convex.Combine(set.(stored).phi, c)), nil
 }
 
 func (s stored) View(_ context.Context, theta *Model) (convex.View, error) {

@@ -93,21 +93,29 @@ type inKernel[T images[T]] struct {
 func (s *inKernel[T]) Gram() tensor.Mat[float64] { return s.images.Gram() }
 func (s *inKernel[T]) Norms() []float64          { return s.images.Norms() }
 
-func (s *inKernel[T]) Cross(set Images) tensor.Mat[float64] {
-	return tensor.Widen(s.compare(set))
+func (s *inKernel[T]) Cross(ctx context.Context, set Images) (tensor.Mat[float64], error) {
+	with, err := s.compare(ctx, set)
+	return tensor.Widen(with), err
 }
 
-func (s *inKernel[T]) compare(set Images) tensor.Mat[float32] {
+func (s *inKernel[T]) compare(ctx context.Context, set Images) (tensor.Mat[float32], error) {
 	of := set.(*inKernel[T])
-	if of.seen != s { // a set is scored under several losses
-		of.seen = s
-		of.with, _ = s.images.cross(context.Background(), of.images)
+	if of.seen == s { // a set is scored under several losses
+		return of.with, nil
 	}
-	return of.with
+	with, err := s.images.cross(ctx, of.images)
+	if err == nil {
+		of.seen, of.with = s, with
+	}
+	return with, err
 }
 
-func (s *inKernel[T]) Student(set Images, c tensor.Mat[float64]) tensor.Mat[float64] {
-	return convex.Apply(s.compare(set), c.Transposed())
+func (s *inKernel[T]) Student(ctx context.Context, set Images, c tensor.Mat[float64]) (tensor.Mat[float64], error) {
+	with, err := s.compare(ctx, set)
+	if err != nil {
+		return tensor.Mat[float64]{}, err
+	}
+	return convex.Apply(with, c.Transposed()), nil
 }
 
 func (s *inKernel[T]) View(ctx context.Context, theta *Model) (convex.View, error) {

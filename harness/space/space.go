@@ -34,10 +34,12 @@ type Model struct {
 
 // Images are images in a space.
 type Images interface {
-	Gram() tensor.Mat[float64]                                     // inner products of all pairs, [n, n]
-	Norms() []float64                                              // k(x, x), [n]
-	Cross(set Images) tensor.Mat[float64]                          // inner products with a set, [n, n_S]
-	Student(set Images, c tensor.Mat[float64]) tensor.Mat[float64] // outputs of C'A with A the set's features, [n, K]
+	Gram() tensor.Mat[float64] // inner products of all pairs, [n, n]
+	Norms() []float64          // k(x, x), [n]
+	// Cross returns the inner products with a set, [n, n_S].
+	Cross(ctx context.Context, set Images) (tensor.Mat[float64], error)
+	// Student returns the outputs of C'A, where A are the set's features, [n, K].
+	Student(ctx context.Context, set Images, c tensor.Mat[float64]) (tensor.Mat[float64], error)
 	// View returns the images and Theta_O as a view.
 	View(ctx context.Context, theta *Model) (convex.View, error)
 	// Outputs returns the outputs of Theta_O, [n, K].

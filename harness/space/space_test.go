@@ -63,6 +63,31 @@ func TestGramStops(t *testing.T) {
 	}
 }
 
+// Scoring in an exact kernel stops with the context, and keeps no part of its inner products.
+func TestScoringStops(t *testing.T) {
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, kind := range []string{"nngp", "ntk-conv"} {
+		r := real(kind)
+		set, err := r.Space().Show(t.Context(), r.Data.Train.X[:3*r.Data.Train.Size()], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := tensor.NewMat[float64](3, 1)
+		c.Data[0] = 1
+		if _, err := set.Student(stopped, set, c); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: outputs: %v", kind, err)
+		}
+		if _, err := set.Cross(stopped, set); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: inner products: %v", kind, err)
+		}
+		f, err := set.Student(t.Context(), set, c)
+		if err != nil || float32(f.Data[1]) != float32(set.Gram().Row(0)[1]) {
+			t.Errorf("%s: asked again: %v, %v", kind, f.Data, err)
+		}
+	}
+}
+
 // Test features must never be where methods can see them.
 func TestOnlyProtocolsShareTestFeatures(t *testing.T) {
 	r := real("fc")

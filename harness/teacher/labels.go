@@ -13,9 +13,9 @@ import (
 // Only this file converts labels between the form in which a set stores them and the form
 // that a convex model takes.
 
-// ExactLabels names the array that holds a set's labels in float64. Solved labels differ from
+// exactName names the array that holds a set's labels in float64. Solved labels differ from
 // a probability by lambda_S times a coefficient, which float32 may lose.
-const ExactLabels = "exact_labels"
+const exactName = "exact_labels"
 
 // SetLabels stores the labels of a convex model in a set.
 func SetLabels(d *method.Distilled, l convex.Labels) {
@@ -38,7 +38,7 @@ func SetLabels(d *method.Distilled, l convex.Labels) {
 	if d.Extra == nil {
 		d.Extra = map[string]method.Array{}
 	}
-	d.Extra[ExactLabels] = method.Array{Shape: []int{y.Rows, y.Cols}, Data: append([]float64(nil), y.Data...)}
+	d.Extra[exactName] = method.Array{Shape: []int{y.Rows, y.Cols}, Data: append([]float64(nil), y.Data...)}
 }
 
 // travelLabels names the array that holds a set's portable labels.
@@ -111,7 +111,7 @@ func LabelsFor(d *method.Distilled, loss convex.Loss) (l convex.Labels, note str
 // labels were changed later.
 func exactLabels(d *method.Distilled) (tensor.Mat[float64], bool) {
 	n, k := d.Len(), d.LabelWidth()
-	a, ok := d.Extra[ExactLabels]
+	a, ok := d.Extra[exactName]
 	if !ok || len(a.Data) != n*k {
 		return tensor.Mat[float64]{}, false
 	}

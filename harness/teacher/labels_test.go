@@ -61,7 +61,7 @@ func TestLabelsForEveryLoss(t *testing.T) {
 // If labels were changed, their earlier exact form is ignored.
 func TestExactLabels(t *testing.T) {
 	d := &method.Distilled{Kind: method.Target, Classes: []string{"a", "b"}, Of: []int{0, 1}, Labels: []float32{0.1, 0.9},
-		Extra: map[string]method.Array{ExactLabels: {Shape: []int{2, 1}, Data: []float64{0.1, 0.9}}}}
+		Extra: map[string]method.Array{exactName: {Shape: []int{2, 1}, Data: []float64{0.1, 0.9}}}}
 	if y := exact(d); y.Data[0] != 0.1 {
 		t.Errorf("got %v, want the exact 0.1", y.Data[0])
 	}

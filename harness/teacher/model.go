@@ -21,12 +21,9 @@ func Signs(labels []int, classes int) tensor.Mat[float64] {
 	for i, of := range labels {
 		row := y.Row(i)
 		for j := range row {
-			row[j] = -1
-		}
-		if k == 1 {
-			row[0] = float64(2*of - 1)
-		} else {
-			row[of] = 1
+			if row[j] = -1; of == classes-k+j { // a single column belongs to class 1
+				row[j] = 1
+			}
 		}
 	}
 	return y
@@ -34,11 +31,7 @@ func Signs(labels []int, classes int) tensor.Mat[float64] {
 
 // RealLabels returns the labels of real images in the form that a loss takes.
 func RealLabels(of []int, classes int, loss convex.Loss) convex.Labels {
-	labels := convex.Labels{Form: convex.Gain, Values: Signs(of, classes)}
-	if loss == convex.SoftmaxLoss {
-		labels = convex.Labels{Form: convex.Target, Values: oneHot(of, classes)}
-	}
-	return labels.For(loss)
+	return convex.Labels{Form: convex.Gain, Values: Signs(of, classes)}.For(loss)
 }
 
 // Class returns the class that the outputs predict, or -1 if they predict none: if the
@@ -80,13 +73,4 @@ func Errors(outputs tensor.Mat[float64], labels []int) int {
 		}
 	}
 	return wrong
-}
-
-// oneHot returns the probability 1 for an image's class and 0 for other classes, [n, K].
-func oneHot(labels []int, classes int) tensor.Mat[float64] {
-	p := tensor.NewMat[float64](len(labels), classes)
-	for i, of := range labels {
-		p.Row(i)[of] = 1
-	}
-	return p
 }

@@ -105,7 +105,7 @@ func TestThetaHasTheSameBitsFromEverySource(t *testing.T) {
 			if err != nil {
 				t.Fatal(kind, loss, err)
 			}
-			if want.Gap > DefaultGap(loss) || !(want.Norm > 0) {
+			if want.Gap > defaultGap(loss) || !(want.Norm > 0) {
 				t.Errorf("%s %s: gap %v, norm %v", kind, loss, want.Gap, want.Norm)
 			}
 			disk := memory{}
@@ -412,7 +412,7 @@ func TestThetaOnManyImages(t *testing.T) {
 				if err != nil {
 					t.Fatal(nets, loss, err)
 				}
-				if got.Gap > DefaultGap(loss) || got.Errors > len(d.Train.Labels)/10 {
+				if got.Gap > defaultGap(loss) || got.Errors > len(d.Train.Labels)/10 {
 					t.Errorf("%d nets, %s: gap %v, %d errors", nets, loss, got.Gap, got.Errors)
 				}
 				if shares == 0 {

@@ -1,6 +1,7 @@
 package teacher
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,14 +20,14 @@ import (
 type Problem struct {
 	Loss   convex.Loss
 	Lambda float64 // for each image: lambda_O = n * Lambda; 0 means DefaultLambda
-	Gap    float64 // relative duality gap to reach; 0 means DefaultGap
+	Gap    float64 // relative duality gap to reach; 0 means defaultGap
 }
 
 // DefaultLambda is the default regularisation for each image.
 const DefaultLambda = 1e-6
 
-// DefaultGap is the relative duality gap to which a loss is solved by default.
-func DefaultGap(loss convex.Loss) float64 {
+// defaultGap is the relative duality gap to which a loss is solved by default.
+func defaultGap(loss convex.Loss) float64 {
 	switch loss {
 	case convex.HingeLoss:
 		return 1e-3
@@ -81,17 +82,12 @@ func CheckLossOf(d *method.Distilled) error {
 }
 
 func (p Problem) withDefaults() Problem {
-	if p.Lambda == 0 {
-		p.Lambda = DefaultLambda
-	}
-	if p.Gap == 0 {
-		p.Gap = DefaultGap(p.Loss)
-	}
+	p.Lambda, p.Gap = cmp.Or(p.Lambda, DefaultLambda), cmp.Or(p.Gap, defaultGap(p.Loss))
 	return p
 }
 
 // ErrZero means that Theta_O is zero, so distances relative to its norm do not exist.
-var ErrZero = errors.New("the reference model is zero: the labels of the real images do not depend on the images")
+var ErrZero = errors.New("the reference model is zero: the labels of the real images do not depend on the images\nhint: choose other classes, or check the labels")
 
 // Theta returns Theta_O in the space of a source: Step 1 of Algorithm 1.
 func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
@@ -113,20 +109,15 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 		}
 		key := strings.Join([]string{name, s.Data.Name, of}, " ")
 		disk := s.Shared.Disk()
+		var keeper convex.Keeper
 		if disk != nil {
 			t := new(Theta)
 			if disk.Load(key, func(from io.Reader) error { return t.read(from) }) {
 				return t, nil
 			}
-		}
-		var keeper convex.Keeper
-		if disk != nil {
 			keeper = unfinished{disk, key}
 		}
 		t, err := p.solve(ctx, s, keeper)
-		if errors.Is(err, convex.ErrGap) && p.Gap < DefaultGap(p.Loss) {
-			err = fmt.Errorf("%w\nhint: set a larger teacher_gap; the default for the %s loss is %v", err, p.Loss, DefaultGap(p.Loss))
-		}
 		if err != nil {
 			return nil, fmt.Errorf("the %s model on %s: %w", p.Loss, s.Data.Name, err)
 		}
@@ -149,6 +140,9 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 	problem.Labels, problem.Lambda = RealLabels(train.Labels, len(s.Data.Classes), p.Loss), float64(train.Len())*p.Lambda
 	problem.Report, problem.Keeper = s.Report("solving the "+string(p.Loss)+" model"), keeper
 	fit, err := convex.Solve(ctx, problem, p.Gap)
+	if errors.Is(err, convex.ErrGap) {
+		err = fmt.Errorf("%w\nhint: raise lambda, or set a larger teacher_gap for the method; the default for the %s loss is %v", err, p.Loss, defaultGap(p.Loss))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -166,8 +160,9 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 }
 
 // normOf returns the norm of a model with weights a [K, N] of the training images and outputs
-// f [N, K] on them: |Theta|^2 = tr a K a' = tr a f. If that is negative beyond the rounding errors
-// of float64, the Gram matrix is not positive semidefinite, and a certificate does not hold.
+// f [N, K] on them: |Theta|^2 = tr a K a' = tr a f. The slack is (2/lambda) G for a gap G of 1e-8 n,
+// the precision of a small problem with P <= n. A lower sum shows that the Gram matrix is not
+// positive semidefinite, so that the gap proves nothing. A positive sum does not show the opposite.
 func normOf(a, f tensor.Mat[float64], lambda float64) (float64, error) {
 	sum := 0.0
 	for k := range a.Rows {

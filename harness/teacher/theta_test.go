@@ -14,7 +14,7 @@ import (
 // Theta returns an error with a hint if the gap cannot be reached.
 func TestUnreachableGap(t *testing.T) {
 	_, err := Problem{Loss: convex.LogisticLoss, Gap: 1e-300}.Theta(context.Background(), real("fc"))
-	if err == nil || !strings.Contains(err.Error(), "hint: set a larger teacher_gap") {
+	if err == nil || !strings.Contains(err.Error(), "hint: raise lambda, or set a larger teacher_gap") {
 		t.Error(err)
 	}
 }
