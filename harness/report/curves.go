@@ -19,6 +19,7 @@ func (b *figureBuilder) curves() chart.Picture {
 	x := cmp.Or(b.f.X, "update")
 	if x == "seconds" {
 		b.note("Seconds are updates multiplied by the time per update of the first seed, which includes the training of networks")
+		b.noteTimes()
 	}
 	along := b.alongAxis(x)
 	lines := func(names []string, from int) func(group, string) []chart.Series {

@@ -6,15 +6,20 @@ import (
 	"dgkip/harness/report/chart"
 )
 
+// noteTimes says where the times of a figure come from, and whether they can be compared.
+func (b *figureBuilder) noteTimes() {
+	b.note(b.r.timeNotes(b.cells)...)
+	if !b.r.comparable(b.cells...) {
+		b.note("Some times were not taken on an idle machine of that kind, and may not be comparable")
+	}
+}
+
 // scatter draws one metric against another, with a point for every cell.
 func (b *figureBuilder) scatter() chart.Picture {
 	name := cmp.Or(b.f.X, secondsPerIteration)
 	x := &chart.Axis{Label: axisLabel(name), Log: b.f.LogX || isTime(name)}
 	if isTime(name) {
-		b.note(b.r.timeNotes(b.cells)...)
-		if !b.r.comparable(b.cells...) {
-			b.note("Some times were not taken on an idle machine of that kind, and may not be comparable")
-		}
+		b.noteTimes()
 	}
 	panels := b.panels(x, b.yAxis(), func(g group, title string) []chart.Series {
 		s := chart.Series{Kind: chart.Dots, Name: title}
