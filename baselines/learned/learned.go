@@ -77,6 +77,7 @@ import (
 	"dgkip/harness/convex"
 	"dgkip/harness/fmath"
 	"dgkip/harness/method"
+	"dgkip/harness/nn"
 	"dgkip/harness/teacher"
 )
 
@@ -97,10 +98,18 @@ type Learned struct {
 	// Augment is a strategy of augment.New, or "" for none. It changes all of S in the same
 	// way in every update, and every image of S in the networks' training. "dsa" and "flip"
 	// do not flip characters.
-	Augment string `toml:"augment"`
-	Colours bool   `toml:"class_colours,omitzero"` // each class keeps the mean colour of its training images
+	Augment  string `toml:"augment"`
+	Colours  bool   `toml:"class_colours,omitzero"` // each class keeps the mean colour of its training images
+	Doubling bool   `toml:"doubling,omitzero"`      // every block of a conv network has twice the channels of the one before
 
 	method.TrainedNets // width, norm, first_pad
+}
+
+// shape returns the shape of the networks in a cell.
+func (m *Learned) shape(of method.Model) nn.Shape {
+	s := m.Shape(of)
+	s.Doubling = m.Doubling
+	return s
 }
 
 func init() { method.Register(func() method.Method { return defaults() }) }
@@ -149,12 +158,12 @@ func (m *Learned) loss(classes int) convex.Loss {
 
 // CheckSizes implements method.SizesChecker.
 func (m *Learned) CheckSizes(z method.Sizes) error {
-	return method.CheckTrained("dgkip-learned", m.Start, m.Shape(z.Model), z)
+	return method.CheckTrained("dgkip-learned", m.Start, m.shape(z.Model), z)
 }
 
 // Flops implements method.Counter. The training of networks does not count.
 func (m *Learned) Flops(z method.Sizes) float64 {
-	net, err := m.Shape(z.Model).Net(z.H, z.W, z.C, max(2, z.Classes))
+	net, err := m.shape(z.Model).Net(z.H, z.W, z.C, max(2, z.Classes))
 	if err != nil || z.IPC < 1 {
 		return 0
 	}

@@ -29,6 +29,7 @@ func TestContract(t *testing.T) {
 		"flipped":   func(*Learned) {},
 		"augmented": func(m *Learned) { m.Augment, m.Loss, m.Start, m.Every, m.Epochs = "dsa", "squared", "means", 1, 3 },
 		"free":      func(m *Learned) { m.Colours = false },
+		"doubling":  func(m *Learned) { m.Doubling, m.Norm = true, false },
 	} {
 		t.Run(name, func(t *testing.T) {
 			methodtest.Run(t, func() method.Method { m := quick(); change(m); return m }, methodtest.Options{})

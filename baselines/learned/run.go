@@ -46,7 +46,7 @@ func newRun(p method.Problem, m *Learned) (*run, error) {
 	if r.begin, err = method.Start(p, m.Start, r.stream("start", 0)); err != nil {
 		return nil, err
 	}
-	net, err := m.Shape(p.Model).Net(train.H, train.W, train.C, classes)
+	net, err := m.shape(p.Model).Net(train.H, train.W, train.C, classes)
 	if err != nil {
 		return nil, err
 	}
