@@ -38,7 +38,8 @@ type File struct {
 }
 
 // Any returns the method for a single file, with the number of images per class, or 0 if the number of
-// images is not a multiple of the classes. It takes the kind of labels from the file. If like is not nil, it reads the file with the settings of like, which has been located.
+// images is not a multiple of the classes. It takes the kind of labels from the file. If like is not
+// nil, it reads the file with the settings of like, which has been located.
 func Any(path string, data *method.Data, like *File) (f *File, ipc int, err error) {
 	f = &File{at: sets.Place{File: path}}
 	if like != nil {

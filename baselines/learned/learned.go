@@ -63,8 +63,9 @@
 // Package frepo has the same kind of pool. Here the loss on real images is logistic, as in DGKIP, not
 // squared, and there is no term for the margin of labels. AdaBelief replaces LAMB. FRePo takes a new
 // batch of real images through a network in every update, which is most of its time. Here a network
-// keeps the features of a batch for all its updates between two turns. The networks have instance norm
-// and are trained as protocol "network" trains them, where FRePo uses Adam and the squared loss. FRePo's
+// keeps the features of a batch for all its updates between two turns. The networks are
+// trained as protocol "network" trains them, where FRePo uses Adam and the squared loss; they have
+// instance norm and equal widths unless norm and doubling say otherwise. FRePo's
 // regression sees an image and its mirror image together; here it sees one of the two at random.
 package learned
 
@@ -158,7 +159,11 @@ func (m *Learned) loss(classes int) convex.Loss {
 
 // CheckSizes implements method.SizesChecker.
 func (m *Learned) CheckSizes(z method.Sizes) error {
-	return method.CheckTrained("dgkip-learned", m.Start, m.shape(z.Model), z)
+	shape := m.shape(z.Model)
+	if m.Doubling && !shape.Convolves() {
+		return &method.BadSetting{Key: "doubling", Why: "has no effect without convolutions", Hint: "leave out doubling"}
+	}
+	return method.CheckTrained("dgkip-learned", m.Start, shape, z)
 }
 
 // Flops implements method.Counter. The training of networks does not count.

@@ -315,7 +315,7 @@ var noUse = []struct {
 	{"plan", "check paper worker for", "-plan only lists runs; without it they are computed"},
 	{"collect", "retry force jobs worker for", "-collect computes no runs; without it they are computed"},
 	{"verify", "retry force check paper worker for", "-verify compares records with repeated runs; -collect -check judges claims"},
-	{"paper", "set seeds", "the paper shows the experiments as their files have them"},
+	{"paper", "set seeds", "the paper shows the experiments as their files have them; leave out -set and -seeds"},
 	{"paper alone", "retry force only jobs worker for", "-paper alone only uses existing records; with -exp NAME runs are computed first"},
 	{"export", "retry force check paper jobs worker for", "-export only writes sets of existing records; without it runs are computed"},
 	{"eval", "retry check paper jobs worker for", "-eval scores one file, and adds its scores to the records"},

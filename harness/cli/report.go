@@ -170,7 +170,7 @@ func runChecks(out io.Writer, made *report.Report, width int, undefined []string
 			fmt.Fprintf(out, "%s: %s\n", list.what, line)
 		}
 	}
-	fmt.Fprintf(out, "%s judged, %d failed, %d not judged (runs are missing, or numbers do not compare; see the notes)\n", report.Count(judged, "claim or published number", "claims and published numbers"), len(failed), open)
+	fmt.Fprintf(out, "%s judged, %d failed, %d not judged, because runs are missing or numbers do not compare\n", report.Count(judged, "claim or published number", "claims and published numbers"), len(failed), open)
 	// A check without anything to judge must not pass.
 	if judged == 0 && open == 0 {
 		fmt.Fprintln(out, "check failed: there is no claim or published number to check")

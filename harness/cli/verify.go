@@ -36,6 +36,8 @@ func (f *flags) verifyRecords(ctx context.Context, out io.Writer, p *engine.Plan
 		} else if errors.Is(err, store.ErrDamaged) {
 			fmt.Fprintf(out, "%s: DAMAGED: %s\n", r.Name(), oneLine(err))
 			differ++
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s: %w", r.Name(), err)
 		}
 	}
 	if len(done)+differ == 0 {

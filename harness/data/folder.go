@@ -53,12 +53,15 @@ func (c *Config) readFolders(ctx context.Context, train, test string) (*Set, err
 	if out.Test, err = c.folder(ctx, out, test); err != nil {
 		return nil, err
 	}
-	folders, others, err := list(test)
 	if len(c.Names) == 0 {
+		folders, others, err := list(test)
+		if err != nil {
+			return nil, err
+		}
 		more := slices.DeleteFunc(folders, func(name string) bool { return slices.Contains(out.Classes, name) })
 		out.skipped(test, append(more, others...))
 	}
-	return out, err
+	return out, nil
 }
 
 // skipped adds a note on entries of a folder that were not read.

@@ -90,7 +90,7 @@ func (r *reader) read() {
 	doc := r.doc
 	checkSchema(r.d, r.root)
 	if doc.Profile != nil {
-		r.d.FaultKey(doc.Profile, "a profile cannot have profiles of its own", "")
+		r.d.FaultKey(doc.Profile, "a profile cannot have profiles of its own", "write [profile.NAME] only at the top")
 	}
 	switch n, file := r.root.Get("name"), stem(r.file); {
 	case n == nil || doc.Name == "":

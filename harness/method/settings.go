@@ -40,7 +40,7 @@ func NoEffect[T comparable](key string, value T, with string, usual ...T) error 
 	if slices.Contains(usual, value) {
 		return nil
 	}
-	return &BadSetting{Key: key, Why: "has no effect with " + with, Hint: "leave out " + key}
+	return &BadSetting{Key: key, Why: "has no effect with " + with, Hint: fmt.Sprintf("leave out %s, or write %v", key, usual[0])}
 }
 
 // PositiveLambda is Positive for lambda, the regularisation for each image, which must be at least

@@ -81,7 +81,11 @@ func (s *Store) ownDatasets() (Datasets, error) {
 	var f dataFile
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber() // float64 would round a large split_seed
-	if err := dec.Decode(&f); err != nil {
+	err = dec.Decode(&f)
+	if err == nil && dec.More() {
+		err = errors.New("something follows the JSON")
+	}
+	if err != nil {
 		return out, fmt.Errorf("%s: %w: %w\nhint: delete it; a run of the experiment without -collect writes it again", s.dataFile(), errNoJSON, err)
 	}
 	if f.Schema != dataSchema {

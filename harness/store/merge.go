@@ -25,7 +25,8 @@ type Merged struct {
 
 // Merge verifies the records of another folder and copies them. It does not change that folder. If
 // a record already exists here, both must have the same result, and Merge adds optional files that
-// it lacks. If the record here is damaged, Merge replaces it. The error lists all damaged or different records. Merge also adds the known datasets.
+// it lacks. A record here that cannot be read is replaced. The error lists all damaged or different
+// records. Merge also adds the known datasets.
 func (s *Store) Merge(ctx context.Context, dir string) (m Merged, err error) {
 	from := &Store{dir: dir}
 	if a, errA := os.Stat(dir); errA == nil {

@@ -141,7 +141,11 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 	problem.Report, problem.Keeper = s.Report("solving the "+string(p.Loss)+" model"), keeper
 	fit, err := convex.Solve(ctx, problem, p.Gap)
 	if errors.Is(err, convex.ErrGap) {
-		err = fmt.Errorf("%w\nhint: raise lambda, or set a larger teacher_gap for the method; the default for the %s loss is %v", err, p.Loss, defaultGap(p.Loss))
+		more := ""
+		if p.Gap != 0 {
+			more = fmt.Sprintf(", or set a larger teacher_gap for the method; the default for the %s loss is %v", p.Loss, defaultGap(p.Loss))
+		}
+		err = fmt.Errorf("%w\nhint: raise lambda%s", err, more)
 	}
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Package chart draws values as PDF, SVG or PNG files: charts of curves and points, and grids of
+// Package chart draws values as PDF or PNG files: charts of curves and points, and grids of
 // images. The same values give the same bytes.
 package chart
 
