@@ -50,7 +50,7 @@ for (let i = 0; i < 3; i++) { tables[0].columns[1].click(); got.sorted.push(colu
 filters[0].select.value = 'MNIST'; filters[2].select.value = 'Slow'; filter();
 got.rows = [...tables[0].e.tBodies[0].rows].map(r => text(r.children[0]));
 got.columns = tables[0].columns.filter(c => !c.hidden).map(text);
-got.cells = cells.filter(c => !c.e.hidden).map(c => c.of.dataset + ' ' + c.of.method);
+got.cells = cells.filter(c => !c.e.hidden).map(c => c.of.d + ' ' + c.of.m);
 document.querySelector('.filters').reset();
 setTimeout(() => {
   got.after = column();

@@ -81,7 +81,7 @@ func TestFigureProblems(t *testing.T) {
 	for _, kind := range []string{"curves", "scatter"} {
 		r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \""+kind+"\"\ny = [\"absent\"]\n", map[string][]float64{"slow": {0.9}})
 		drawn := new(writer).figures(r)
-		if want := []string{"figure f of demo: no record has what it shows (absent)"}; drawn != nil || !slices.Equal(r.Problems, want) {
+		if want := []string{"figure f of demo: no record has what it shows: absent"}; drawn != nil || !slices.Equal(r.Problems, want) {
 			t.Errorf("%s: %v, problems %q", kind, drawn, r.Problems)
 		}
 	}

@@ -9,7 +9,7 @@ const press = (e, act) => {
 };
 
 // Filters: each offers the values that cells have. The headings of tables have the same names.
-const filters = ['Dataset', 'IPC', 'Method', 'Protocol'].map(name => ({ name, key: name.toLowerCase(), values: new Set(), select: make('select') }));
+const filters = ['Dataset', 'IPC', 'Method', 'Protocol'].map(name => ({ name, key: name[0].toLowerCase(), values: new Set(), select: make('select') }));
 const cells = all('details.cell').map(e => ({ e, of: e.dataset, section: e.closest('section') }));
 for (const c of cells) filters.forEach(f => f.values.add(c.of[f.key]));
 const chosen = f => f.select.value;

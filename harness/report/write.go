@@ -111,7 +111,11 @@ func (w *writer) figures(r *Results) []figure {
 		file := "figures/" + v.Name + "."
 		if v.picture == nil {
 			if r.options.Only.Empty() || r.only(f.Only) != nil {
-				r.problem("figure %s of %s: no record has what it shows (%s)", f.Name, r.Spec.Name, list(slices.Concat(f.Y, f.Y2)))
+				what := list(slices.Concat(f.Y, f.Y2))
+				if what != "" {
+					what = ": " + what
+				}
+				r.problem("figure %s of %s: no record has what it shows%s", f.Name, r.Spec.Name, what)
 			}
 			for _, format := range append(slices.Clone(chart.Formats), "tex") {
 				w.remove(file + format)
