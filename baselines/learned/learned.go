@@ -63,10 +63,10 @@
 // Package frepo has the same kind of pool. Here the loss on real images is logistic, as in DGKIP, not
 // squared, and there is no term for the margin of labels. AdaBelief replaces LAMB. FRePo takes a new
 // batch of real images through a network in every update, which is most of its time. Here a network
-// keeps the features of a batch for all its updates between two turns. The networks are
-// trained as protocol "network" trains them, where FRePo uses Adam and the squared loss; they have
-// instance norm and equal widths unless norm and doubling say otherwise. FRePo's
-// regression sees an image and its mirror image together; here it sees one of the two at random.
+// keeps the features of a batch for all its updates between two turns. Networks are trained as
+// protocol "network" trains them, where FRePo uses Adam and the squared loss. By default they have
+// instance norm and equal widths. FRePo's regression sees an image and its mirror image together;
+// here it sees one of the two at random.
 package learned
 
 import (

@@ -136,7 +136,7 @@ func TestGapBoundsEveryLoss(t *testing.T) {
 	}
 }
 
-// An image with a gain of exactly 0 adds nothing to the best gap, which is that of Theta alone.
+// An image with a gain of exactly 0 adds nothing to the best gap: only the term of Theta is left.
 func TestBestGapWithoutGain(t *testing.T) {
 	a := tensor.MatOf([]float32{1, 2}, 1, 2)
 	for _, loss := range []Loss{LogisticLoss, HingeLoss} {

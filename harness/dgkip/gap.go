@@ -83,7 +83,7 @@ type SVM struct {
 
 const citation = "Aoyama, Yang et al., dataset distillation by the duality gap (DGKIP)"
 
-// deviations are those of all methods that learn labels.
+// deviations lists what LR, SVM and softmax all do differently from the paper.
 var deviations = []string{
 	"the gradient is divided by the gap unless objective = \"gap\"",
 	"lambda is 1e-6 per image, for the real data and for the set",

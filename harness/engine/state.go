@@ -48,7 +48,7 @@ type clock struct {
 	cpu     time.Duration
 	from    int       // first update
 	looked  time.Time // time of the last search for other work on this host
-	beside  bool      // the search has found some
+	busy  bool      // the search has found some
 }
 
 // begin starts a session on a run. A run that only scores the set includes the time of distilling
@@ -70,8 +70,8 @@ func (w *work) begin(r *Run) {
 
 // findOthers looks for other work on this host, if the last search is older than after.
 func (w *work) findOthers(after time.Duration) {
-	if c := &w.clock; !c.beside && time.Since(c.looked) >= after {
-		c.beside, c.looked = w.store.Others() || w.Busy != nil && w.Busy(), time.Now()
+	if c := &w.clock; !c.busy && time.Since(c.looked) >= after {
+		c.busy, c.looked = w.store.Others() || w.Busy != nil && w.Busy(), time.Now()
 	}
 }
 
@@ -90,7 +90,7 @@ func (w *work) session() store.Session {
 	c := w.clock
 	return store.Session{
 		Host: env.Read(), Kernels: w.Kernels, Code: w.run.code(), Started: c.started.UTC().Truncate(time.Second),
-		Seconds: time.Since(c.started).Seconds(), Args: w.Args, Jobs: w.Jobs, Threads: w.Threads, Busy: c.beside, From: c.from,
+		Seconds: time.Since(c.started).Seconds(), Args: w.Args, Jobs: w.Jobs, Threads: w.Threads, Busy: c.busy, From: c.from,
 	}
 }
 

@@ -78,7 +78,7 @@ func TestBeside(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := r.Provenance; got.Timing.Shared != want || got.Sessions[0].Busy != want || got.Shared {
-			t.Errorf("run %d: timing shared %v, beside %v, process shared %v", i, got.Timing.Shared, got.Sessions[0].Busy, got.Shared)
+			t.Errorf("run %d: timing shared %v, busy %v, process shared %v", i, got.Timing.Shared, got.Sessions[0].Busy, got.Shared)
 		}
 	}
 	// A session that only scores the set does not affect the times of updates.

@@ -39,12 +39,8 @@ func (r *Results) pairTable() *sheet.Sheet {
 	if q.unit == "%" {
 		unit = " in percentage points"
 	}
-	in := "none"
-	if apart > 0 {
-		in = strconv.Itoa(apart)
-	}
-	s.Caption = fmt.Sprintf("In %s of %s of two methods, seed by seed, the 95 %% t-interval of the mean difference excludes zero. The difference is in %s%s. Runs of the same seed share the data and the networks, but not the initial images.",
-		in, Count(len(s.Rows), "comparison", "comparisons"), q.title, unit)
+	s.Caption = fmt.Sprintf("In %d of %s of two methods, seed by seed, the 95 %% t-interval of the mean difference excludes zero. The difference is in %s%s. Runs of the same seed share the data and the networks, but not the initial images.",
+		apart, Count(len(s.Rows), "comparison", "comparisons"), q.title, unit)
 	if len(s.Rows) > 1 {
 		s.Caption += fmt.Sprintf(" The intervals are not adjusted for making %d comparisons.", len(s.Rows))
 	}
