@@ -48,7 +48,7 @@ type clock struct {
 	cpu     time.Duration
 	from    int       // first update
 	looked  time.Time // time of the last search for other work on this host
-	busy  bool      // the search has found some
+	busy    bool      // the search has found some
 }
 
 // begin starts a session on a run. A run that only scores the set includes the time of distilling
