@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"dgkip/harness/experiment"
+	"dgkip/harness/stats"
 	"dgkip/harness/store"
 )
 
@@ -117,7 +118,7 @@ func typical(records []*store.Record, run *Run, scoring bool) (seconds float64, 
 		times = append(times, took)
 		bytes = max(bytes, r.Provenance.Memory)
 	}
-	return medianOf(times), bytes
+	return stats.Median(times), bytes
 }
 
 // updates returns the number of updates in the settings of a method, or 0 if there is none. With a

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"dgkip/harness/stats"
 	"dgkip/harness/store"
 )
 
@@ -88,16 +89,7 @@ func median(rows []store.TimingRow) (seconds float64, updates int) {
 	for _, r := range rows {
 		all = append(all, slices.Repeat([]float64{r.Seconds}, r.To-r.From)...)
 	}
-	return medianOf(all), len(all)
-}
-
-// medianOf returns the median, or 0 if x is empty. It sorts x.
-func medianOf(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	slices.Sort(x)
-	return (x[(len(x)-1)/2] + x[len(x)/2]) / 2
+	return stats.Median(all), len(all)
 }
 
 // iteration returns the median time of an iteration of the given number of updates. It uses only
@@ -124,5 +116,5 @@ func iteration(rows []store.TimingRow, updates int) float64 {
 			all = append(all, one.seconds*float64(updates)/float64(most))
 		}
 	}
-	return medianOf(all)
+	return stats.Median(all)
 }

@@ -127,6 +127,13 @@ func (b *tableBuilder) spreadText() string {
 	case 1:
 		return ", one seed" + of
 	}
+	if isTime(b.lines[0].name) {
+		brackets := ""
+		if b.t.Spread == "sd" {
+			brackets = ", with the range in brackets"
+		}
+		return fmt.Sprintf(": the median over up to %d seeds%s%s", b.most, brackets, of)
+	}
 	spread := ""
 	if b.t.Spread == "sd" {
 		spread = " ± population standard deviation"

@@ -37,9 +37,17 @@ func (r *Results) cell(c *CellRuns, metric string) Cell {
 	return x
 }
 
-// mean and spread are in the unit that readers see, which for accuracies is percent. The conversions keep
+// middle is the number to show, in the unit of the records: the mean or, for times, the median.
+func (x Cell) middle() float64 {
+	if isTime(x.Metric.name) {
+		return x.Median
+	}
+	return x.Mean
+}
+
+// value and spread are in the unit that readers see, which for accuracies is percent. The conversions keep
 // compilers from fusing the products with sums.
-func (x Cell) mean() float64   { return float64(x.Mean * x.Metric.scale) }
+func (x Cell) value() float64  { return float64(x.middle() * x.Metric.scale) }
 func (x Cell) spread() float64 { return float64(x.SD * x.Metric.scale) }
 
 // format writes a number of the cell's metric. Times ignore the number of decimals.
@@ -50,13 +58,17 @@ func (x Cell) format(number float64, decimals int) string {
 	return fixed(number, decimals)
 }
 
-// entry returns the table entry of the cell. Spread is "sd" or "none".
+// entry returns the table entry of the cell. Spread is "sd" or "none". The spread of times is their range.
 func (x Cell) entry(s *sheet.Sheet, decimals int, spread string) sheet.Entry {
 	if x.State != sheet.Value {
 		return sheet.Entry{State: x.State}
 	}
-	e := sheet.Text(x.format(x.mean(), decimals))
-	if x.HasSpread() && spread == "sd" {
+	e := sheet.Text(x.format(x.value(), decimals))
+	switch {
+	case !x.HasSpread() || spread != "sd":
+	case isTime(x.Metric.name):
+		e.Text += " (" + seconds(x.Low) + " to " + seconds(x.High) + ")"
+	default:
 		e.Spread = x.format(x.spread(), decimals)
 	}
 	if x.Mark != (sheet.Mark{}) {

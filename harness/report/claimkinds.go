@@ -84,15 +84,15 @@ func (c claimData) judge() Judgement {
 	return j
 }
 
-// value returns a metric of a cell in the unit of the records. A mean over a part of the
-// planned seeds does not count.
+// value returns a metric of a cell in the unit of the records. Of a part of the planned seeds,
+// none counts.
 func (c claimData) value(x *CellRuns, metric string) (float64, bool) {
 	if c.published {
 		v, _, ok := c.r.publishedOf(x.Cell, metric)
 		return v.Mean / about(metric).scale, ok
 	}
 	s := c.r.cell(x, metric)
-	return s.Mean, s.N > 0 && len(x.done()) == len(x.Runs)
+	return s.middle(), s.N > 0 && len(x.done()) == len(x.Runs)
 }
 
 // expected reports whether a missing value of a column leaves a claim open. A column without any

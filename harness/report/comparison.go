@@ -57,12 +57,12 @@ func (o Outcome) verdict() string {
 func (o Outcome) judged() bool { return slices.Contains(outcomes[:4], o) }
 
 // difference is our number minus the published one.
-func (x Comparison) difference() float64 { return x.Ours.mean() - x.Published.Mean }
+func (x Comparison) difference() float64 { return x.Ours.value() - x.Published.Mean }
 
 // differenceText writes the difference, or for a time the ratio of ours to the published one.
 func (x Comparison) differenceText() string {
 	if isTime(x.Metric) {
-		return "× " + significant(x.Ours.mean()/x.Published.Mean, 2)
+		return "× " + significant(x.Ours.value()/x.Published.Mean, 2)
 	}
 	return signed(x.difference(), 2)
 }
@@ -194,7 +194,7 @@ func (x *Comparison) testImage() (one, sampling float64) {
 	if n == 0 || !isAccuracy(x.Metric) {
 		return 0, 0
 	}
-	q := min(max((x.Ours.mean()+x.Published.Mean)/200, 0), 1)
+	q := min(max((x.Ours.value()+x.Published.Mean)/200, 0), 1)
 	return 100 / n, 100 * math.Sqrt(2*q*(1-q)/n)
 }
 

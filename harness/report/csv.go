@@ -34,7 +34,7 @@ func (r *Results) tableMetrics() []string {
 // with all digits.
 func (r *Results) tableCSV() []byte {
 	axes := r.axes()
-	lines := [][]string{append(slices.Clone(axes), "metric", "status", "n_seeds", "seed_list", "mean", "population_sd", "t95_half", "failed", "planned", "built_in", "shared_machine", "family")}
+	lines := [][]string{append(slices.Clone(axes), "metric", "status", "n_seeds", "seed_list", "mean", "population_sd", "t95_half", "median", "low", "high", "failed", "planned", "built_in", "shared_machine", "family")}
 	for _, c := range r.Cells {
 		for _, m := range r.tableMetrics() {
 			x := r.cell(c, m)
@@ -43,12 +43,14 @@ func (r *Results) tableCSV() []byte {
 				seeds = append(seeds, strconv.FormatUint(s, 10))
 			}
 			of, shared := c, "" // the runs behind the number; shared is for times only
+			timed := isTime(m) && x.N > 0
 			if isTime(m) {
 				of = cmp.Or(c.timedBy, c)
 				shared = strconv.FormatBool(slices.ContainsFunc(c.timed(), func(run Run) bool { return run.Record.Provenance.Timing.Shared }))
 			}
 			lines = append(lines, append(pointOf(c.Cell, axes), m, of.status(x.N), strconv.Itoa(x.N), strings.Join(seeds, " "),
 				given(x.N > 0, shortest(x.Mean)), given(x.HasSpread(), shortest(x.SD)), given(x.HasSpread(), tenDigits(x.Half)),
+				given(timed, shortest(x.Median)), given(timed, shortest(x.Low)), given(timed, shortest(x.High)),
 				strconv.Itoa(of.lost()), strconv.Itoa(len(of.Runs)), strconv.FormatBool(r.dataset(c.Cell.Dataset).BuiltIn), shared, string(c.family(m))))
 		}
 	}

@@ -166,8 +166,12 @@ func (b *figureBuilder) along(cells []*CellRuns, metric string) []chart.Point {
 
 // point returns the point of a cell at x, with its spread.
 func (c Cell) point(x float64) chart.Point {
-	p := chart.Point{X: x, Y: c.mean(), Low: math.NaN(), High: math.NaN()}
-	if c.HasSpread() {
+	p := chart.Point{X: x, Y: c.value(), Low: math.NaN(), High: math.NaN()}
+	switch {
+	case !c.HasSpread():
+	case isTime(c.Metric.name):
+		p.Low, p.High = c.Low, c.High
+	default:
 		p.Low, p.High = (c.Mean-c.SD)*c.Metric.scale, (c.Mean+c.SD)*c.Metric.scale
 	}
 	return p

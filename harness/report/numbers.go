@@ -160,12 +160,12 @@ func (r *Results) cellNumbers(l *numberList, c *CellRuns, recorded []string) {
 			l.add(name, "none") // a method without updates
 		}
 	}
-	withSpread := func(x Cell) string { return percent(x.mean(), x.spread(), x.HasSpread()) }
+	withSpread := func(x Cell) string { return percent(x.value(), x.spread(), x.HasSpread()) }
 	add("acc", "test_acc", withSpread)
-	add("mean", "test_acc", func(x Cell) string { return percent(x.mean(), 0, false) })
+	add("mean", "test_acc", func(x Cell) string { return percent(x.value(), 0, false) })
 	add("updates", "updates", func(x Cell) string { return amount(x.Mean) })
-	add("time", secondsPerIteration, func(x Cell) string { return seconds(x.Mean) + " s" })
-	add("making", makingSeconds, func(x Cell) string { return significant(x.Mean, 2) + " s" })
+	add("time", secondsPerIteration, func(x Cell) string { return seconds(x.value()) + " s" })
+	add("making", makingSeconds, func(x Cell) string { return significant(x.value(), 2) + " s" })
 	for _, metric := range recorded {
 		text := func(x Cell) string { return significant(x.Mean, 3) }
 		if inPercent(metric) {
@@ -243,7 +243,7 @@ func (r *Results) largest(out *numberList) {
 	for i, x := range far[:min(len(far), mostLargest)] {
 		place := "largest/" + strconv.Itoa(i+1) + "/"
 		out.add(place+"where", r.placeName(x.Runs.Cell))
-		out.add(place+"ours", x.Ours.format(x.Ours.mean(), 2))
+		out.add(place+"ours", x.Ours.format(x.Ours.value(), 2))
 		out.add(place+"published", x.Ours.format(x.Published.Mean, 2))
 		out.add(place+"difference", x.differenceText())
 	}

@@ -39,7 +39,7 @@ func (r *Results) cellView(c *CellRuns, dir string) cellView {
 	v.Seeds = seedTable(c, dir).HTML()
 	metric := r.accuracyOf(c.Cell)
 	if x := r.cell(c, metric); x.N > 0 {
-		v.Value = fmt.Sprintf("%s (%s)", percent(x.mean(), x.spread(), x.HasSpread()), c.family(metric))
+		v.Value = fmt.Sprintf("%s (%s)", percent(x.value(), x.spread(), x.HasSpread()), c.family(metric))
 		v.Curve = r.curve(c, metric)
 	} else {
 		v.Class, v.Value = sheet.Entry{State: x.State}.Class(), x.State.String()

@@ -47,13 +47,17 @@ func (r *Results) reproduced() *sheet.Sheet {
 				}
 				i := slices.Index(columns, x.Runs.Cell.Column)
 				theirs, ours, difference := &lines[0][i], &lines[1][i], &lines[2][i]
-				*theirs, *ours, some = x.theirs(), x.Ours.entry(s, 2, "sd"), true
+				spread := "sd"
+				if isTime(x.Metric) {
+					spread = "none"
+				}
+				*theirs, *ours, some = x.theirs(), x.Ours.entry(s, 2, spread), true
 				families.mark(theirs, s.Columns[i], x.family())
 				families.mark(ours, s.Columns[i], x.own())
 				judged := difference
 				switch {
 				case isTime(x.Metric): // the verdict on a time is on the line of the time
-					judged, ours.Spread = ours, ""
+					judged = ours
 					if v := x.verdict(); x.Ours.N > 0 {
 						ours.Text, ours.Good = ours.Text+", "+v.Text, v.Good
 					}
@@ -155,7 +159,7 @@ func (r *Results) comparisonCSV() []byte {
 	for _, x := range r.Published {
 		n, images := x.Ours.N, x.Runs.testImages()
 		lines = append(lines, append(pointOf(x.Runs.Cell, axes), x.Metric, x.Source.Source, shortest(x.Published.Mean), given(x.Published.HasSpread, shortest(x.Published.Spread)),
-			given(n > 0, shortest(x.Ours.mean())), given(n > 1, shortest(x.Ours.spread())), strconv.Itoa(n), given(n > 0 && images > 0, strconv.FormatInt(images, 10)),
+			given(n > 0, shortest(x.Ours.value())), given(n > 1 && !isTime(x.Metric), shortest(x.Ours.spread())), strconv.Itoa(n), given(n > 0 && images > 0, strconv.FormatInt(images, 10)),
 			given(n > 0, tenDigits(x.difference())), given(!math.IsNaN(x.Tolerance), tenDigits(x.Tolerance)),
 			x.Outcome.verdict(), x.Reason.String(), string(x.family()), string(x.own()), strconv.FormatBool(!x.Source.Unchecked)))
 	}

@@ -201,13 +201,13 @@ func (c *CellRuns) values(metric string) (x []float64, seeds []uint64) {
 	case secondsPerIteration, secondsPerUpdate:
 		runs = c.timed()
 	case makingSeconds:
-		each, _ := c.values(secondsPerIteration)
-		if each == nil {
+		all, _ := c.values(secondsPerIteration)
+		if all == nil {
 			return nil, nil
 		}
-		mean := stats.Mean(each)
+		each := stats.Median(all)
 		for _, r := range c.done() {
-			x, seeds = append(x, iterations(r.Record)*mean), append(seeds, r.Seed)
+			x, seeds = append(x, iterations(r.Record)*each), append(seeds, r.Seed)
 		}
 		if len(x) > 0 && slices.Min(x) == slices.Max(x) { // all seeds share one timing
 			return x[:1], seeds[:1]

@@ -27,9 +27,9 @@ func (b *figureBuilder) scatter() chart.Picture {
 		s.Mark = b.mark(s.Color)
 		for _, c := range g.cells {
 			at, y := b.r.cell(c, name), b.r.cell(c, b.f.Y[0])
-			if at.N > 0 && y.N > 0 && (!x.Log || at.Mean > 0) {
+			if at.N > 0 && y.N > 0 && (!x.Log || at.middle() > 0) {
 				b.over(y.N)
-				s.Points = append(s.Points, y.point(at.mean()))
+				s.Points = append(s.Points, y.point(at.value()))
 			}
 		}
 		if s.Points == nil {

@@ -109,7 +109,7 @@ func (b *tableBuilder) row(at group, line int) sheet.Row {
 		}
 		leagues[i] = b.league(at, column, b.in(q, column))
 		if x.N > 0 && x.Mark != timeMark {
-			means[i] = x.mean()
+			means[i] = x.value()
 		}
 		if e.State == sheet.NotRun || e.State == sheet.Damaged {
 			missing[leagues[i]] = true

@@ -274,7 +274,7 @@ func TestRowsAndSeedsThatLack(t *testing.T) {
 	}
 }
 
-// A mean of times is over seeds of one machine, and only over runs on an idle machine if there are
+// A median of times is over seeds of one machine, and only over runs on an idle machine if there are
 // any.
 func TestTimesAreOfOneMachine(t *testing.T) {
 	run := func(seconds float64, cpu string, shared bool) Run {
@@ -286,14 +286,14 @@ func TestTimesAreOfOneMachine(t *testing.T) {
 		runs []Run
 		want float64
 	}{
-		{[]Run{run(1, "a", false), run(3, "a", false)}, 2},
+		{[]Run{run(1, "a", false), run(9, "a", false), run(3, "a", false)}, 3},
 		{[]Run{run(1, "a", false), run(3, "b", false)}, 1},
 		{[]Run{run(9, "a", true), run(3, "b", false), run(5, "b", false)}, 4},
 		{[]Run{run(9, "a", true), run(7, "a", true), run(5, "b", true)}, 8},
 	} {
 		got := new(Results).cell(&CellRuns{Runs: c.runs}, secondsPerUpdate)
-		if got.Mean != c.want {
-			t.Errorf("got %v, want %v", got.Mean, c.want)
+		if got.value() != c.want {
+			t.Errorf("got %v, want %v", got.value(), c.want)
 		}
 	}
 	if x, _ := (&CellRuns{Runs: []Run{run(0, "a", false)}}).values(secondsPerUpdate); x != nil {

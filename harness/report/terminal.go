@@ -68,7 +68,7 @@ func (r *Results) Failures() []string {
 	for _, x := range r.Published {
 		if x.Worse && x.Reason == (Reason{}) {
 			out = append(out, fmt.Sprintf("%s: %s: %s is %s, published %s: %s by %s, more than the tolerance of %s", r.Spec.Name, r.placeName(x.Runs.Cell),
-				metricTitle(x.Metric), significant(x.Ours.mean(), 5), shortest(x.Published.Mean), x.Outcome, significant(math.Abs(x.difference()), 3), significant(x.Tolerance, 3)))
+				metricTitle(x.Metric), significant(x.Ours.value(), 5), shortest(x.Published.Mean), x.Outcome, significant(math.Abs(x.difference()), 3), significant(x.Tolerance, 3)))
 		}
 	}
 	return out

@@ -35,7 +35,7 @@ func (c *CellRuns) timed() []Run {
 }
 
 // ownTimes lists the cell's own runs with a time: those on an idle machine or, if there are none,
-// the others. All ran on the same kind of machine as the first of them, because a mean over
+// the others. All ran on the same kind of machine as the first of them, because a median over
 // different machines would be the time of none.
 func (c *CellRuns) ownTimes() []Run {
 	for _, wanted := range []bool{true, false} {
@@ -115,8 +115,9 @@ func (r *Results) comparable(cells ...*CellRuns) bool {
 
 // timeNotes returns notes on where the times of some cells come from.
 func (r *Results) timeNotes(cells []*CellRuns) (notes []string) {
-	source, own := "", false
+	source, own, most := "", false, 0
 	for _, c := range cells {
+		most = max(most, len(c.timed()))
 		if c.timedBy != nil {
 			source = c.timedBy.Cell.Exp
 		} else if c.timed() != nil {
@@ -132,6 +133,9 @@ func (r *Results) timeNotes(cells []*CellRuns) (notes []string) {
 	}
 	if source != "" || own {
 		notes = append(notes, "Timed on: "+sentence(r.machine))
+		if most > 1 {
+			notes = append(notes, fmt.Sprintf("Times are medians of up to %d runs.", most))
+		}
 	}
 	return notes
 }

@@ -7,6 +7,7 @@ package stats
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -17,6 +18,8 @@ type Summary struct {
 	N    int
 	Mean float64
 	SD   float64 // population standard deviation; 0 if N is 1
+
+	Median, Low, High float64 // Low and High are the least and the greatest value
 
 	// Half is half the width of the 95 % t-interval of the mean, or NaN if N is below 2.
 	Half float64
@@ -30,7 +33,7 @@ func Summarise(x []float64) Summary {
 	if len(x) == 0 {
 		panic("stats: Summarise: no values")
 	}
-	s := Summary{N: len(x), Mean: Mean(x), Half: math.NaN()}
+	s := Summary{N: len(x), Mean: Mean(x), Half: math.NaN(), Median: Median(x), Low: slices.Min(x), High: slices.Max(x)}
 	if s.HasSpread() {
 		s.SD = SD(x)
 		// The interval uses the sample deviation, s = sd sqrt(n/(n-1)).
@@ -56,6 +59,15 @@ func Mean(x []float64) float64 {
 	}
 	mean, _ := exact.Quo(exact, term.SetInt64(int64(len(x)))).Float64()
 	return mean
+}
+
+// Median returns the middle value, or the mean of the two middle values. It is 0 if x is empty.
+func Median(x []float64) float64 {
+	if len(x) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(x))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
 // SD returns the population standard deviation, which divides by n. It describes just these values.

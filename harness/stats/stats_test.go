@@ -3,6 +3,7 @@ package stats
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -28,6 +29,18 @@ func TestSummarise(t *testing.T) {
 	}
 	if s := Summarise([]float64{1, 3}); !near(s.Half, 12.7062047362, 1e-8) {
 		t.Errorf("two values: %+v", s)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{4, 1}, 2.5}, {[]float64{9, 1, 2}, 2}} {
+		first := slices.Clone(c.x)
+		if got := Median(c.x); got != c.want || !slices.Equal(c.x, first) {
+			t.Errorf("the median of %v is %v, not %v", first, got, c.want)
+		}
 	}
 }
 
