@@ -33,7 +33,7 @@ var mayImport = map[string]string{
 	"harness/toml":              "harness/method harness/suggest",
 	"harness/experiment":        "harness/toml harness/method harness/suggest harness/data",
 	"harness/store":             "harness/experiment harness/sets harness/deflate harness/method harness/env",
-	"harness/engine":            "harness/experiment harness/sets harness/method harness/store harness/progress harness/env",
+	"harness/engine":            "harness/experiment harness/sets harness/method harness/store harness/progress harness/env harness/stats",
 	"harness/submit":            "",
 	"harness/nn":                "harness/tensor harness/rng harness/optim harness/fmath",
 	"harness/augment":           "harness/tensor harness/rng harness/fmath",

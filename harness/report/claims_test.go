@@ -146,7 +146,7 @@ func TestTolerance(t *testing.T) {
 	} {
 		m := about(c.metric)
 		b := Comparison{Metric: c.metric, Published: experiment.Number{Mean: c.published, Spread: c.spread, HasSpread: true}, Runs: ofImages(c.images),
-			Source: &experiment.Published{Metric: c.metric, Tolerance: c.declared, Family: experiment.Families{"": method.Network}}, Ours: Cell{Metric: m, Summary: stats.Summary{N: 1, Mean: c.ours / m.scale, SD: c.ownSpread / m.scale}}}
+			Source: &experiment.Published{Metric: c.metric, Tolerance: c.declared, Family: experiment.Families{"": method.Network}}, Ours: Cell{Metric: m, Summary: stats.Summary{N: 1, Mean: c.ours / m.scale, Median: c.ours / m.scale, SD: c.ownSpread / m.scale}}}
 		b.judge(digit)
 		if b.Outcome != c.want || !(math.Abs(b.Tolerance-digit-c.tolerance) < 5e-4) && !math.IsNaN(c.tolerance) {
 			t.Errorf("%+v: %v, tolerance %v", c, b.Outcome, b.Tolerance)
