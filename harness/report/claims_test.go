@@ -42,7 +42,6 @@ func TestClaims(t *testing.T) {
 		{"kind = \"less\"\ncolumns = [\"slow\"]\nagainst = [\"fast-lr\", \"fast-ls\"]", full, Holds, ""},
 		{"kind = \"less\"\ncolumns = [\"slow\", \"fast-ls\"]\nagainst = [\"fast-lr\"]", full, Fails, "Fast_LS & co 97.00 % against Fast-LR 95.00 %"},
 		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-lr\"]\nagainst = [\"slow\"]", full, Holds, ""},
-		{"kind = \"less\"\nmetric = \"seconds_per_iteration\"\ncolumns = [\"fast-ls\"]\nagainst = [\"slow\"]", full, Open, "not all taken on an idle machine of the kind that took most of them"},
 		{"kind = \"growth\"\nmetric = \"seconds_per_iteration\"\naxis = \"ipc\"\nfactor = 2\ncolumns = [\"slow\"]", full, Open, ""},
 		{"kind = \"growth\"\nmetric = \"seconds_per_iteration\"\naxis = \"ipc\"\nfactor = 2\nagainst = [\"slow\"]", full, Open, ""},
 		{above, full, Holds, "true in 2 of 2 runs"},
@@ -77,17 +76,11 @@ func TestPublished(t *testing.T) {
 		ours      []float64
 		want      Outcome
 	}{
-		{"values = { slow = [90.5, 0.3] }", []float64{0.90, 0.90}, Within},
-		{"values = { slow = [90.7, 0.3] }", []float64{0.90, 0.90}, Lower},
-		{"values = { slow = [90.7, 0.3] }", []float64{0.895, 0.905}, Unstable}, // our spread counts, too
 		{"values = { slow = [90.64, 0.3] }", []float64{0.90, 0.90}, Lower},
 		{"values = { slow = [90.6, 0.3] }", []float64{0.89999, 0.89999}, Within}, // 90.6 stands for 90.55
 		{"values = { slow = [90.01, 0.00] }", []float64{0.90, 0.90}, Within},     // 0.00 is known
 		{"values = { slow = [90.02, 0.00] }", []float64{0.90, 0.90}, Lower},
 		{"values = { slow = [89.2, 0.39], fast-lr = [1.11, 0.1] }", []float64{0.90, 0.90}, Higher}, // 89.2 is 89.20
-		{"values = { slow = 90.5 }", []float64{0.90}, NotJudged},
-		{"tolerance = 1\nvalues = { slow = 90.5 }", []float64{0.90}, Within},
-		{"tolerance = 0.1\nvalues = { slow = 90.5 }", []float64{0.90}, Lower},
 		{"values = { slow = [90.5, 0.3] }", nil, "not run"},
 		{"metric = \"seconds_per_iteration\"\nvalues = { slow = 9 }", []float64{0.90}, NotJudged},
 		{"metric = \"seconds_per_iteration\"\ntolerance = 0.5\nvalues = { slow = 0.3 }", []float64{0.90}, Within},

@@ -176,7 +176,7 @@ func TestPaperOfPlainExperiment(t *testing.T) {
 	}
 }
 
-// A column may show a metric of its own.
+// A column may show a metric of its own. The page shows the same number for the cell.
 func TestValuesByColumn(t *testing.T) {
 	text := strings.Replace(small, "columns = [\"method\"]\n", "columns = [\"method\"]\n[table.values]\nslow = \"transfer.test_acc\"\n", 1)
 	r := made(t, text, map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.8, 0.8}})
@@ -186,5 +186,8 @@ func TestValuesByColumn(t *testing.T) {
 	}
 	if c := r.sheets[0].Caption; !strings.Contains(c, "Slow: test accuracy after training with another loss.") {
 		t.Errorf("caption %q", c)
+	}
+	if got := r.cellView(r.Cells[0], "").Value; !strings.HasPrefix(got, row.Cells[0].Text+" ± ") {
+		t.Errorf("the page shows %q, the table %s", got, row.Cells[0].Text)
 	}
 }

@@ -391,17 +391,6 @@ func TestCutSchedules(t *testing.T) {
 	}
 }
 
-// A cell of the page shows the accuracy that the table shows.
-func TestAccuracyOfACell(t *testing.T) {
-	r := loadDemo(t)
-	c := r.Cells[0]
-	own := r.cellView(c, "").Value
-	r.layout.t.Values = map[string]string{c.Cell.Column: "transfer.test_acc"}
-	if other := r.cellView(c, "").Value; own == other || own[0] == '(' || other[0] == '(' {
-		t.Errorf("the cell shows %q, and for the other loss %q", own, other)
-	}
-}
-
 // The command that repeats a cell has the changes of -set.
 func TestRepeatWithSet(t *testing.T) {
 	r := loadDemo(t)

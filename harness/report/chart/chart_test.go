@@ -149,17 +149,6 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// Twelve methods have different colours.
-func TestPalette(t *testing.T) {
-	for i := range 12 {
-		for j := range i {
-			if hue(i) == hue(j) {
-				t.Errorf("colours %d and %d are the same", i, j)
-			}
-		}
-	}
-}
-
 // The font has all characters of labels.
 func TestLettersExist(t *testing.T) {
 	face := font.DefaultCache.Lookup(regular(9), 9)
