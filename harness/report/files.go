@@ -53,25 +53,20 @@ func (w *writer) write() error {
 }
 
 // InTheWay returns an error if another program wrote the page in a folder.
-func InTheWay(dir string, o Options) error { return foreign(filepath.Join(dir, pageName(o)), pageSign) }
+func InTheWay(dir string, o Options) error { return foreign(filepath.Join(dir, pageName(o))) }
 
-// Every page and every description of a folder has these words. All other files of a report are
-// named after an experiment, and are replaced whatever they hold.
-const (
-	pageSign  = "<b>dgkip</b>: dataset distillation by the duality gap"
-	crateSign = `"@id": "#dgkip"`
-)
-
-// foreign returns an error if a file exists without the words of its kind.
-func foreign(file, sign string) error {
+func foreign(file string) error {
 	if _, err := os.Lstat(file); err != nil {
 		return nil
 	}
-	if there, err := os.ReadFile(file); err == nil && bytes.Contains(there, []byte(sign)) {
+	if there, err := os.ReadFile(file); err == nil && bytes.Contains(there, []byte(pageSign)) {
 		return nil
 	}
 	return fmt.Errorf("%s was not written by this program, which leaves it as it is\nhint: move it, or choose another folder with -out", file)
 }
+
+// pageSign is in every page.
+const pageSign = "<b>dgkip</b>: dataset distillation by the duality gap"
 
 // newPrefix begins the names of unfinished files.
 const newPrefix = ".new-"

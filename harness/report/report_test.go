@@ -129,24 +129,22 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	}
 }
 
-// A page or a description of the folder that another program wrote is not replaced.
-func TestFilesOfAnotherProgram(t *testing.T) {
+// A page that another program wrote is not replaced.
+func TestPageOfAnotherProgram(t *testing.T) {
 	dir, specs := t.TempDir(), []*experiment.Spec{parse(t, demo)}
-	page := filepath.Join(dir, wholePage)
-	for _, file := range []string{page, filepath.Join(dir, crateName)} {
-		if err := os.WriteFile(file, []byte("mine"), 0o666); err != nil {
-			t.Fatal(err)
-		}
+	page := filepath.Join(dir, "index.html")
+	if err := os.WriteFile(page, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
 	}
 	if err := InTheWay(dir, keyed); err == nil || !strings.Contains(err.Error(), page) {
 		t.Errorf("before the runs %v", err)
 	}
 	out, err := Write(dir, specs, shared(t), keyed)
-	if err != nil || len(out.LeftOut) != 2 || out.Page != "" {
+	if err != nil || len(out.LeftOut) != 1 || out.Page != "" {
 		t.Errorf("left out %v, page %q, %v", out.LeftOut, out.Page, err)
 	}
-	if left := tree(t, dir); len(left) < 10 || left[wholePage] != "mine" || left[crateName] != "mine" {
-		t.Errorf("%d files, with %q and %q", len(left), left[wholePage], left[crateName])
+	if left := tree(t, dir); len(left) < 10 || left["index.html"] != "mine" {
+		t.Errorf("%d files, with the page %q", len(left), left["index.html"])
 	}
 	if err := os.Remove(page); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ type Report struct {
 }
 
 // Write writes tables/, figures/ and index.html into a folder, from the records in the store. It
-// leaves a page and an RO-Crate alone that another program wrote, and replaces all other files.
+// leaves a page alone that another program wrote, and replaces all other files.
 //
 // A file name begins with the experiment, followed by the profile unless it is the default. The
 // main table adds nothing to it. Further tables add -reproduced, -pairs or -claims, the numbers of
@@ -43,11 +43,8 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	for _, part := range parts {
 		w.puts, w.removed = append(w.puts, part.puts...), append(w.removed, part.removed...)
 	}
-	if w.putOver(pageName(o), pageSign, page(sections, o.UnderWay)) {
+	if w.putOver(pageName(o), page(sections, o.UnderWay)) {
 		out.Page = filepath.Join(dir, pageName(o))
-	}
-	if pageName(o) == wholePage {
-		w.putOver(crateName, crateSign, crate(sections, w.puts))
 	}
 	err := w.write()
 	out.LeftOut = w.leftOut
@@ -74,10 +71,8 @@ func pageName(o Options) string {
 	if !o.Only.Empty() || len(o.Set) > 0 {
 		return "index-selection.html"
 	}
-	return wholePage
+	return "index.html"
 }
-
-const wholePage = "index.html"
 
 // writer collects the files of a report, and writes them.
 type writer struct {
@@ -136,10 +131,9 @@ func (w *writer) put(name string, content []byte) {
 	w.puts = append(w.puts, output{name, content})
 }
 
-// putOver adds a file to write, unless another program has written it: the file that is there lacks
-// the sign.
-func (w *writer) putOver(name, sign string, content []byte) bool {
-	if err := foreign(filepath.Join(w.dir, name), sign); err != nil {
+// putOver adds a file to write, unless another program has written it.
+func (w *writer) putOver(name string, content []byte) bool {
+	if err := foreign(filepath.Join(w.dir, name)); err != nil {
 		w.leftOut = append(w.leftOut, err)
 		return false
 	}
