@@ -253,6 +253,9 @@ func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wante
 		return err
 	}
 	wanted.Plan = plan
+	if err := report.InTheWay(f.out, f.reportOptions(wanted)); err != nil {
+		return err
+	}
 	return f.report(ctx, out, errOut, wanted)
 }
 
@@ -300,7 +303,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 func (f *flags) computeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
 	if !f.worker { // workers write no report
-		if err := report.InTheWay(f.out, report.Options{Only: wanted.Only, Set: f.shownSet()}); err != nil {
+		if err := report.InTheWay(f.out, f.reportOptions(wanted)); err != nil {
 			return err
 		}
 	}

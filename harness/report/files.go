@@ -8,9 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-
-	"dgkip/harness/store"
 )
 
 // output is a file to write.
@@ -21,23 +18,14 @@ type output struct {
 
 // write writes and removes files, until the first error.
 func (w *writer) write() error {
-	wanted, swept := map[string]bool{}, map[string]bool{}
+	wanted := map[string]bool{}
 	failed := func(err error) error {
 		return fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, the same command with -collect writes the report without computing anything", err)
 	}
 	for _, o := range w.puts {
-		if wanted[o.name] {
-			w.leftOut = append(w.leftOut, fmt.Errorf("two experiments write %s; the file of the second is left out\nhint: rename one of them, or its figure", o.name))
-			continue
-		}
 		wanted[o.name] = true
-		file := filepath.Join(w.dir, o.name)
-		if err := WriteFile(file, o.content); err != nil {
+		if err := WriteFile(filepath.Join(w.dir, o.name), o.content); err != nil {
 			return failed(err)
-		}
-		if dir := filepath.Dir(file); !swept[dir] {
-			swept[dir] = true
-			sweep(dir)
 		}
 	}
 	for _, name := range w.removed {
@@ -52,10 +40,10 @@ func (w *writer) write() error {
 	return nil
 }
 
-// InTheWay returns an error if another program wrote the page in a folder.
-func InTheWay(dir string, o Options) error { return foreign(filepath.Join(dir, pageName(o))) }
-
-func foreign(file string) error {
+// InTheWay returns an error if another program wrote the page in a folder. All other files of a
+// report are named after an experiment, and are replaced whatever they hold.
+func InTheWay(dir string, o Options) error {
+	file := filepath.Join(dir, pageName(o))
 	if _, err := os.Lstat(file); err != nil {
 		return nil
 	}
@@ -68,9 +56,6 @@ func foreign(file string) error {
 // pageSign is in every page.
 const pageSign = "<b>dgkip</b>: dataset distillation by the duality gap"
 
-// newPrefix begins the names of unfinished files.
-const newPrefix = ".new-"
-
 // WriteFile writes content to a temporary file and renames it, so that no reader sees half a file.
 // It creates the folder, and leaves a file alone that already has the content.
 func WriteFile(file string, content []byte) error {
@@ -81,7 +66,7 @@ func WriteFile(file string, content []byte) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(dir, newPrefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(filepath.Join(dir, ".new-"+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -103,16 +88,4 @@ func WriteNew(file string, content []byte) error {
 		return errors.New("the file exists with other content\nhint: delete it, or choose another folder")
 	}
 	return WriteFile(file, content)
-}
-
-// sweep removes unfinished files of killed reports from a folder.
-func sweep(dir string) {
-	list, _ := os.ReadDir(dir)
-	var left []string
-	for _, e := range list {
-		if rest, is := strings.CutPrefix(e.Name(), newPrefix); is && len(rest) == len(rand.Text()) && e.Type().IsRegular() {
-			left = append(left, filepath.Join(dir, e.Name()))
-		}
-	}
-	store.DropOld(filepath.Join(dir, newPrefix+rand.Text()), left)
 }

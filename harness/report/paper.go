@@ -156,11 +156,7 @@ func WritePaper(dir string, specs []*experiment.Spec, st *store.Store, uses Uses
 	for _, name := range p.names {
 		p.Problems = with(p.Problems, p.results[name].Problems...)
 	}
-	err := p.w.write()
-	for _, left := range p.w.leftOut {
-		p.Problems = with(p.Problems, left.Error())
-	}
-	return p, err
+	return p, p.w.write()
 }
 
 func (p *Paper) lacks(what, name string) {

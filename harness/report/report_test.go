@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
@@ -43,8 +42,8 @@ func TestWriteIsDeterministic(t *testing.T) {
 	s := parse(t, demo)
 	write := func(dir string, st *store.Store) map[string]string {
 		o, err := Write(dir, []*experiment.Spec{s}, st, keyed)
-		if err != nil || len(o.Problems)+len(o.LeftOut) > 0 {
-			t.Fatalf("%v, problems %q, left out %v", err, o.Problems, o.LeftOut)
+		if err != nil || len(o.Problems) > 0 {
+			t.Fatalf("%v, problems %q", err, o.Problems)
 		}
 		got := tree(t, dir)
 		if len(got) != len(o.Files) {
@@ -106,11 +105,6 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	if err := errors.Join(errOne, errAgain, err); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the file was replaced by the same content, %v", err)
 	}
-	killed := filepath.Join(dir, "a", ".new-ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	long := time.Now().Add(-2 * time.Hour)
-	if err := errors.Join(os.WriteFile(killed, nil, 0o666), os.Chtimes(killed, long, long)); err != nil {
-		t.Fatal(err)
-	}
 	err = put("a/b.txt", "two")
 	if b, _ := os.ReadFile(file); string(b) != "two" || err != nil {
 		t.Errorf("%q, %v", b, err)
@@ -129,57 +123,17 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	}
 }
 
-// A page that another program wrote is not replaced.
-func TestPageOfAnotherProgram(t *testing.T) {
-	dir, specs := t.TempDir(), []*experiment.Spec{parse(t, demo)}
-	page := filepath.Join(dir, "index.html")
-	if err := os.WriteFile(page, []byte("mine"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := InTheWay(dir, keyed); err == nil || !strings.Contains(err.Error(), page) {
-		t.Errorf("before the runs %v", err)
-	}
-	out, err := Write(dir, specs, shared(t), keyed)
-	if err != nil || len(out.LeftOut) != 1 || out.Page != "" {
-		t.Errorf("left out %v, page %q, %v", out.LeftOut, out.Page, err)
-	}
-	if left := tree(t, dir); len(left) < 10 || left["index.html"] != "mine" {
-		t.Errorf("%d files, with the page %q", len(left), left["index.html"])
-	}
-	if err := os.Remove(page); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(dir, specs, shared(t), keyed); err != nil {
-		t.Fatal(err)
-	}
-	if err := InTheWay(dir, keyed); err != nil {
-		t.Error(err)
-	}
-}
-
-// Experiments whose files have the same names do not replace each other silently.
-func TestTwoExperimentsOfOneName(t *testing.T) {
-	named := func(name, figure string) *experiment.Spec {
-		s := parse(t, demo)
-		s.Name, s.Figures = name, slices.Clone(s.Figures[:1])
-		s.Figures[0].Name = figure
-		return s
-	}
-	write := func(dir string, specs ...*experiment.Spec) error {
-		out, err := Write(dir, specs, shared(t), keyed)
-		return errors.Join(err, errors.Join(out.LeftOut...))
-	}
-	if err := write(t.TempDir(), named("demo-b", "c"), named("demo", "b-c")); err == nil {
-		t.Error("a figure is written over another")
-	}
-	// They do not clash if one of them has no such table.
-	dir, none := t.TempDir(), named("demo", "b")
-	none.Claims = nil
-	if err := write(dir, named("demo-claims", "a"), none); err != nil {
-		t.Error(err)
-	}
-	if tree(t, dir)["tables/demo-claims.md"] == "" {
-		t.Error("the table of demo-claims is gone")
+// Only pages of this program may be replaced.
+func TestInTheWay(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "index.html")
+	for content, fits := range map[string]bool{"mine": false, string(page(nil, false)): true} {
+		if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := InTheWay(dir, keyed); (err == nil) != fits || err != nil && !strings.Contains(err.Error(), file) {
+			t.Errorf("%.20q: %v", content, err)
+		}
 	}
 }
 

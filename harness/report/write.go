@@ -16,11 +16,10 @@ type Report struct {
 	Files    []string   // written, or unchanged
 	Page     string     // the page among the files
 	Problems []string   // what is missing from the report or looks wrong
-	LeftOut  []error    // why files were not written
 }
 
 // Write writes tables/, figures/ and index.html into a folder, from the records in the store. It
-// leaves a page alone that another program wrote, and replaces all other files.
+// replaces files of the same names. Callers first ask InTheWay.
 //
 // A file name begins with the experiment, followed by the profile unless it is the default. The
 // main table adds nothing to it. Further tables add -reproduced, -pairs or -claims, the numbers of
@@ -43,11 +42,9 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	for _, part := range parts {
 		w.puts, w.removed = append(w.puts, part.puts...), append(w.removed, part.removed...)
 	}
-	if w.putOver(pageName(o), page(sections, o.UnderWay)) {
-		out.Page = filepath.Join(dir, pageName(o))
-	}
+	w.put(pageName(o), page(sections, o.UnderWay))
+	out.Page = filepath.Join(dir, pageName(o))
 	err := w.write()
-	out.LeftOut = w.leftOut
 	for _, o := range w.puts {
 		out.Files = append(out.Files, filepath.Join(dir, o.name))
 	}
@@ -79,7 +76,6 @@ type writer struct {
 	dir     string
 	puts    []output
 	removed []string
-	leftOut []error // why files are not written
 }
 
 func (w *writer) tables(r *Results) {
@@ -129,16 +125,6 @@ func (w *writer) figures(r *Results) []figure {
 // put adds a file to write.
 func (w *writer) put(name string, content []byte) {
 	w.puts = append(w.puts, output{name, content})
-}
-
-// putOver adds a file to write, unless another program has written it.
-func (w *writer) putOver(name string, content []byte) bool {
-	if err := foreign(filepath.Join(w.dir, name)); err != nil {
-		w.leftOut = append(w.leftOut, err)
-		return false
-	}
-	w.put(name, content)
-	return true
 }
 
 // remove adds files of an earlier report to remove.
