@@ -148,27 +148,23 @@ func otherCode(runs []*engine.Run) string {
 // reason, or if the paper uses an undefined name.
 func runChecks(out io.Writer, made *report.Report, width int, undefined []string) error {
 	judged, open := 0, 0
-	var failed, explained, unexplained, stale []string
+	var failed []string
 	for _, r := range made.Results {
 		if err := r.TerminalChecks(progress.Screen(out), width); err != nil {
 			return err
 		}
 		j, o := r.Checks()
 		judged, open = judged+j, open+o
-		reasons, none := r.Explained()
-		failed, stale = append(failed, r.Failures()...), append(stale, r.Stale()...)
-		explained, unexplained = append(explained, reasons...), append(unexplained, none...)
+		failed = append(failed, r.Failures()...)
 	}
 	if err := report.TerminalVerdicts(progress.Screen(out), made.Results, width); err != nil {
 		return err
 	}
-	for _, list := range []struct {
-		what  string
-		lines []string
-	}{{"differs for a stated reason", explained}, {"differs, known and not explained", unexplained}, {"note", stale}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
-		for _, line := range list.lines {
-			fmt.Fprintf(out, "%s: %s\n", list.what, line)
-		}
+	for _, line := range failed {
+		fmt.Fprintln(out, "check failed: "+line)
+	}
+	for _, name := range undefined {
+		fmt.Fprintln(out, "check failed: undefined in the paper: "+name)
 	}
 	fmt.Fprintf(out, "%s judged, %d failed, %d not judged, because runs are missing or numbers do not compare\n", report.Count(judged, "claim or published number", "claims and published numbers"), len(failed), open)
 	// A check without anything to judge must not pass.

@@ -154,39 +154,37 @@ func TestDeviations(t *testing.T) {
 	acc := map[string][]float64{"slow": {0.8, 0.8}, "fast-lr": {0.9, 0.9}, "fast-ls": {0.9, 0.9}}
 	deviation := func(what, why string) string { return "[[deviation]]\n" + what + "\nwhy = \"" + why + "\"\n" }
 	for name, c := range map[string]struct {
-		deviations               string
-		failed, explained, stale []string
+		deviations string
+		failed     []string
+		marks      []string // of the two tables
 	}{
-		"none":          {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: lower by 19.0"}, nil, nil},
-		"of a cell":     {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps of 1,000"}, nil},
-		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, nil, nil},
-		"of both": {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil,
-			[]string{"demo: MNIST IPC 1 Slow (-19.00), claim it: cut"}, nil},
-		"no longer needed": {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil, []string{"demo: this [[deviation]] can be deleted, because no number it covers is worse than published, and no claim it covers fails: cut"}},
+		"none":          {"", []string{"demo: claim it", "Slow: test accuracy is 80.000, published 99: lower by 19.0"}, nil},
+		"of a cell":     {deviation(`when = { method = "slow" }`, "{steps} steps of 1,000"), []string{"demo: claim it"}, []string{"100 steps of 1,000."}},
+		"not explained": {deviation(`when = { method = "slow" }`+"\nunexplained = true", "{steps} steps"), []string{"demo: claim it"}, []string{"Not explained: 100 steps."}},
+		"of both":       {deviation(`when = { method = "slow" }`, "cut") + deviation(`claims = ["it"]`, "cut"), nil, []string{"Cut.", "Cut."}},
+		"not needed":    {deviation(`when = { method = "fast-*" }`, "cut"), []string{"demo: claim it", "Slow"}, nil},
 	} {
 		r := made(t, small+published+claim+c.deviations, acc)
-		explained, unexplained := r.Explained()
-		var open []string
-		if name == "not explained" {
-			open = []string{"demo: MNIST IPC 1 Slow (-19.00): 100 steps"}
+		got := r.Failures()
+		if len(got) != len(c.failed) {
+			t.Errorf("%s: failures %q, want %q", name, got, c.failed)
+			continue
 		}
-		for _, list := range []struct {
-			what      string
-			got, want []string
-		}{{"failed", r.Failures(), c.failed}, {"explained", explained, c.explained}, {"not explained", unexplained, open}, {"no longer needed", r.Stale(), c.stale}} {
-			if len(list.got) != len(list.want) {
-				t.Errorf("%s: %s %q, want %q", name, list.what, list.got, list.want)
-				continue
-			}
-			for i, want := range list.want {
-				if !strings.Contains(list.got[i], want) {
-					t.Errorf("%s: %s %q, want %q", name, list.what, list.got[i], want)
-				}
+		for i, want := range c.failed {
+			if !strings.Contains(got[i], want) {
+				t.Errorf("%s: failures %q, want %q", name, got, c.failed)
 			}
 		}
-		reproduced, claims := string(r.further("reproduced").Markdown()), string(r.further("claims").Markdown())
-		if name == "of both" && !(strings.Contains(reproduced, "-19.00 lower<sup>1</sup>") && strings.Contains(reproduced, "- <sup>1</sup> Cut.") && strings.Contains(claims, "0 of 1 rows<sup>1</sup>")) {
-			t.Errorf("the reason is not under the tables:\n%s%s", reproduced, claims)
+		reproduced, claims := r.further("reproduced"), r.further("claims")
+		var marks []string
+		for _, m := range append(reproduced.Footnotes, claims.Footnotes...) {
+			marks = append(marks, m.Text)
+		}
+		if !slices.Equal(marks, c.marks) {
+			t.Errorf("%s: footnotes %q, want %q", name, marks, c.marks)
+		}
+		if name == "of both" && !(strings.Contains(string(reproduced.Markdown()), "-19.00 lower<sup>1</sup>") && strings.Contains(string(claims.Markdown()), "0 of 1 rows<sup>1</sup>")) {
+			t.Errorf("the marks are not in the tables:\n%s%s", reproduced.Markdown(), claims.Markdown())
 		}
 	}
 
