@@ -40,7 +40,7 @@ type Table struct {
 	Unmarked []string `toml:"unmarked"`
 
 	// controls of columns. A column and its control are compared over the seeds that both
-	// have, instead of the best of a row with the second.
+	// have.
 	Against map[string]string `toml:"against"`
 }
 

@@ -86,6 +86,7 @@ rows = ["dataset", "ipc"]
 columns = ["method"]
 time = true
 unmarked = ["chance", "all-of-it"]
+against = { fast-ls = "slow" }
 
 [[table.group]]
 title = "Ours"

@@ -278,7 +278,7 @@ func (p *Paper) table(name string) {
 		s = r.sheets[0]
 	default:
 		s = r.further(rest)
-		if s == nil && rest == "pairs" { // it may be empty until there are more runs
+		if s == nil && rest == "pairs" && r.pairs != nil { // it is empty until there are more runs
 			s = &sheet.Sheet{Name: name, Caption: r.Spec.Title + ": " + rest + ". " + capital(r.nothing()) + ".", Columns: []string{"not run"}}
 		}
 	}

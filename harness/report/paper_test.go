@@ -102,7 +102,7 @@ func TestNumbersWithoutRuns(t *testing.T) {
 			t.Errorf("%s: %+v", name, n)
 		}
 	}
-	for _, name := range []string{"mnist/1/slwo/acc", "mnist/1/slow", "mnist/2/slow/acc", "best-published"} {
+	for _, name := range []string{"mnist/1/slwo/acc", "mnist/1/slow", "mnist/2/slow/acc", "best-published", "pair/mnist/1/slwo/fast-ls", "pair/mnist/1/slow/fast-lr"} {
 		if n, ok := numberNamed(have, name); ok {
 			t.Errorf("the misspelt name %s is %+v", name, n)
 		}
@@ -171,7 +171,7 @@ func TestWritePaper(t *testing.T) {
 func TestPaperOfPlainExperiment(t *testing.T) {
 	uses := Uses{Tables: []string{"demo", "demo-pairs", "demo-claims", "demo-reproduced", "claims"}}
 	p, err := WritePaper(t.TempDir(), []*experiment.Spec{parse(t, small)}, store.Open(t.TempDir()), uses, keyed)
-	if err != nil || p.Tables != 2 || !slices.Equal(p.Undefined, []string{"table demo-claims", "table demo-reproduced", "table claims"}) {
+	if err != nil || p.Tables != 1 || !slices.Equal(p.Undefined, []string{"table demo-pairs", "table demo-claims", "table demo-reproduced", "table claims"}) {
 		t.Errorf("%+v, %v", p, err)
 	}
 }

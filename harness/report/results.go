@@ -24,7 +24,7 @@ type Results struct {
 
 	options Options
 	layout  tableLayout              // of the main table
-	pairs   []difference             // row by row; none if columns show different metrics
+	pairs   []difference             // row by row; none if columns show times or different metrics
 	machine string                   // the kind of machine that took most of the times
 	data    map[string]store.Dataset // by name
 	traces  map[string]*store.Trace  // by key

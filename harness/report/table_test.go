@@ -120,9 +120,6 @@ func TestSpreadInWords(t *testing.T) {
 	if e := r.sheets[0].Rows[0].Cells[2]; e.State != sheet.NotRun || e.Plain() != "–" {
 		t.Errorf("not run: %+v", e)
 	}
-	if r.further("pairs") != nil {
-		t.Error("one seed is compared")
-	}
 }
 
 // Cells that no axis of the table distinguishes are not merged.
@@ -151,7 +148,7 @@ func TestOnlyClaims(t *testing.T) {
 	}
 }
 
-// Columns with a control are compared with it, whatever the ranking.
+// Columns with a control are compared with it, seed by seed. Controls may be on any axis.
 func TestAgainstControls(t *testing.T) {
 	text := strings.Replace(small, "[table]", "[table]\nagainst = { fast-lr = \"slow\", fast-ls = \"slow\" }", 1)
 	text = strings.Replace(text, "count = 2", "count = 3", 1)
@@ -159,12 +156,20 @@ func TestAgainstControls(t *testing.T) {
 	if s == nil || len(s.Rows) != 2 {
 		t.Fatalf("%+v", s)
 	}
-	for i, want := range [][]string{{"Fast-LR", "Slow", "3", "+11.33"}, {"Fast_LS & co", "Slow", "3", "+30.00"}} {
+	for i, want := range [][]string{{"Fast-LR", "Slow", "3", "+11.33", "+8.46", "+14.20"}, {"Fast_LS & co", "Slow", "3", "+30.00", "+5.16", "+54.84"}} {
 		for j, w := range want {
 			if got := s.Rows[i].Cells[j].Text; got != w {
 				t.Errorf("row %d has %q, want %q", i, got, w)
 			}
 		}
+	}
+	text = strings.NewReplacer("ipc = [1]", "ipc = [1, 10]", `rows = ["dataset", "ipc"]`, `rows = ["method"]`, `columns = ["method"]`, `columns = ["ipc"]`).Replace(small)
+	acc := map[string][]float64{"slow": {0.9, 0.9}, "fast-lr": {0.8}}
+	if s := made(t, text+"against = { 10 = \"1\" }\n", acc).further("pairs"); s == nil || len(s.Rows) != 1 {
+		t.Errorf("along IPC: %+v", s)
+	}
+	if s := made(t, text, acc).further("pairs"); s != nil {
+		t.Errorf("without controls: %+v", s)
 	}
 }
 
