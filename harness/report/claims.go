@@ -1,10 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dgkip/harness/experiment"
@@ -55,14 +53,6 @@ func (j Judgement) Verdict() Verdict {
 	return Holds
 }
 
-// word returns the verdict on published numbers, to which runs add nothing.
-func (j Judgement) word() string {
-	if j.Verdict() == Open {
-		return "not judged"
-	}
-	return j.Verdict().String()
-}
-
 // mostFailures bounds the failures that the evidence lists.
 const mostFailures = 15
 
@@ -98,11 +88,6 @@ func (j Judgement) entry() sheet.Entry {
 	}
 	e.Good = map[Verdict]int{Holds: 1, Fails: -1}[j.Verdict()]
 	return e
-}
-
-// counts returns the numbers of parts as fields of a CSV line.
-func (j Judgement) counts() []string {
-	return []string{strconv.Itoa(j.Holds), strconv.Itoa(j.Fails), strconv.Itoa(j.Open)}
 }
 
 // claimSheet returns the table of an experiment's claims, or nil if there are none.
@@ -167,16 +152,6 @@ func (j JudgedClaim) remark() string {
 		return sentence(j.Reason.String()) + " " + capital(open)
 	}
 	return open
-}
-
-// claimsCSV has a line for every claim.
-func (r *Results) claimsCSV() []byte {
-	lines := [][]string{{"claim", "text", "place", "unit", "published_verdict", "published_holds", "published_fails", "published_open", "verdict", "holds", "fails", "open", "reason", "evidence"}}
-	for _, j := range r.Claims {
-		lines = append(lines, slices.Concat([]string{j.Claim.ID, j.Claim.Text, j.Claim.Place, cmp.Or(j.Ours.Unit, j.Published.Unit), j.Published.word()}, j.Published.counts(),
-			[]string{j.Ours.Verdict().String()}, j.Ours.counts(), []string{j.Reason.String(), j.Ours.evidence()}))
-	}
-	return sheet.CSV(lines)
 }
 
 // claimFamilies collects the protocol families of the scores that claims are about.

@@ -38,7 +38,7 @@ type section struct {
 	commit string // of the program that wrote the newest record
 }
 
-// titledTable is a table with its heading and the files with its numbers.
+// titledTable is a table with its heading and the files with its numbers, if there are any.
 type titledTable struct {
 	Heading string
 	Table   template.HTML
@@ -50,13 +50,17 @@ func (r *Results) section(figures []figure, dir string) section {
 	s := section{ID: r.stem(), Title: r.Spec.Title, About: r.Spec.About, Name: r.Spec.Name, Profile: r.Spec.Profile,
 		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures}
 	for i, t := range r.sheets {
-		switch {
-		case i == 0:
-			s.Tables = append(s.Tables, titledTable{"", t.HTML(), []string{r.stem() + ".csv", r.stem() + "-runs.csv"}})
-		case t != nil:
-			heading := capital(strings.TrimPrefix(t.Title, r.Spec.Title+": "))
-			s.Tables = append(s.Tables, titledTable{heading, t.HTML(), []string{r.stem() + tables[i].numbers + ".csv"}})
+		if t == nil {
+			continue
 		}
+		table := titledTable{Heading: capital(strings.TrimPrefix(t.Title, r.Spec.Title+": ")), Table: t.HTML()}
+		switch tables[i].name {
+		case "":
+			table.Heading, table.Files = "", []string{r.stem() + ".csv", r.stem() + "-runs.csv"}
+		case "-reproduced":
+			table.Files = []string{r.stem() + "-comparison.csv"}
+		}
+		s.Tables = append(s.Tables, table)
 	}
 	for _, c := range r.Cells {
 		info := c.Cell.Method().Info()

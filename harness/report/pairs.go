@@ -50,23 +50,6 @@ func (r *Results) pairTable() *sheet.Sheet {
 	return s
 }
 
-// pairsCSV returns the numbers of the table of pairs with all digits, in the same unit.
-func (r *Results) pairsCSV() []byte {
-	g := r.layout
-	lines := [][]string{slices.Clone(g.rowAxes)}
-	for _, end := range []string{"", "_against"} {
-		for _, a := range g.t.Columns {
-			lines[0] = append(lines[0], a+end)
-		}
-	}
-	lines[0] = append(lines[0], "metric", "n_seeds", "mean_difference", "t95_low", "t95_high")
-	for _, d := range r.pairs {
-		lines = append(lines, slices.Concat(d.row.values, d.x.values, d.y.values, []string{g.t.Value, strconv.Itoa(d.N),
-			tenDigits(d.Mean), tenDigits(d.Mean - d.Half), tenDigits(d.Mean + d.Half)}))
-	}
-	return sheet.CSV(lines)
-}
-
 // difference is a column of a row minus its control, in the unit that readers see.
 type difference struct {
 	row, x, y     group

@@ -43,17 +43,15 @@ func (x *reader) load(s *experiment.Spec, o Options) *Results {
 	return r
 }
 
-// tables are the tables of an experiment, the main one first. The names of their files, and of the
-// files with their numbers, end with name and numbers.
+// tables are the tables of an experiment, the main one first, with the ends of their files' names.
 var tables = []struct {
-	name, numbers string
-	make          func(*Results) *sheet.Sheet // nil if there is nothing to show
-	csv           func(*Results) []byte
+	name string
+	make func(*Results) *sheet.Sheet // nil if there is nothing to show
 }{
-	{"", "", (*Results).table, (*Results).tableCSV},
-	{"-reproduced", "-comparison", (*Results).reproduced, (*Results).comparisonCSV},
-	{"-pairs", "-pairs", (*Results).pairTable, (*Results).pairsCSV},
-	{"-claims", "-claims", (*Results).claimSheet, (*Results).claimsCSV},
+	{"", (*Results).table},
+	{"-reproduced", (*Results).reproduced},
+	{"-pairs", (*Results).pairTable},
+	{"-claims", (*Results).claimSheet},
 }
 
 // further returns a table other than the main one, nil if there is nothing to show.

@@ -27,8 +27,6 @@ func TestTableGoldens(t *testing.T) {
 	golden(t, "demo-runs.csv", r.runsCSV())
 	golden(t, "demo-comparison.csv", r.comparisonCSV())
 	golden(t, "demo-reproduced.md", r.further("reproduced").Markdown())
-	golden(t, "demo-pairs.csv", r.pairsCSV())
-	golden(t, "demo-claims.csv", r.claimsCSV())
 	golden(t, "demo-claims.md", r.further("claims").Markdown())
 	var b bytes.Buffer
 	if err := r.Terminal(&b, 80); err != nil {

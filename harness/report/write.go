@@ -83,14 +83,19 @@ func (w *writer) tables(r *Results) {
 	for i, t := range tables {
 		s := r.sheets[i]
 		if s == nil {
-			w.remove(stem+t.name+".tex", stem+t.name+".md", stem+t.numbers+".csv")
+			w.remove(stem+t.name+".tex", stem+t.name+".md")
 			continue
 		}
 		w.put(stem+t.name+".tex", s.Latex(r.source()))
 		w.put(stem+t.name+".md", s.Markdown())
-		w.put(stem+t.numbers+".csv", t.csv(r))
 	}
+	w.put(stem+".csv", r.tableCSV())
 	w.put(stem+"-runs.csv", r.runsCSV())
+	if len(r.Published) > 0 {
+		w.put(stem+"-comparison.csv", r.comparisonCSV())
+	} else {
+		w.remove(stem + "-comparison.csv")
+	}
 }
 
 // figures collects the figures, and returns those that were drawn. A figure with nothing to show is
