@@ -168,16 +168,22 @@ func TestNothingIsMerged(t *testing.T) {
 	}
 }
 
-// A method has one colour in all figures; its columns differ by dashes or shapes.
+// A method has one colour in all figures; its columns differ by dashes or shapes. All lines look
+// different, even if several methods have three columns.
 func TestColours(t *testing.T) {
 	seen := map[string]int{}
-	for _, methods := range []string{`["slow", "fast-lr", "mine"]`, `["mine", "fast-ls", "slow"]`} {
+	for _, methods := range []string{`["slow", "fast-lr", "mine"]`, `["mine", "fast-ls", "slow"]`, `["slow", "slow-2", "slow-3", "fast-lr", "lr-2", "lr-3"]`} {
 		text := strings.Replace(small, `["slow", "fast-lr", "fast-ls"]`, methods, 1)
 		if text == small {
 			t.Fatal("the grid has other methods")
 		}
-		text += "[method.mine]\nuse = \"slow\"\n[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_acc\"]\nseries = [\"method\"]\n"
-		r := made(t, text, map[string][]float64{"slow": {0.9}, "fast-lr": {0.9}, "fast-ls": {0.8}, "mine": {0.7}})
+		for column, use := range map[string]string{"mine": "slow", "slow-2": "slow", "slow-3": "slow", "lr-2": "fast-lr", "lr-3": "fast-lr"} {
+			if strings.Contains(methods, `"`+column+`"`) {
+				text += "[method." + column + "]\nuse = \"" + use + "\"\n"
+			}
+		}
+		text += "[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_acc\"]\nseries = [\"method\"]\n"
+		r := made(t, text, map[string][]float64{"slow": {0.9}, "fast-lr": {0.9}, "fast-ls": {0.8}, "mine": {0.7}, "slow-2": {0.9}, "slow-3": {0.9}, "lr-2": {0.9}, "lr-3": {0.9}})
 		c, ok := r.figure(r.Spec.Figures[0]).picture.(*chart.Chart)
 		if !ok {
 			t.Fatal(r.Problems)
@@ -190,8 +196,8 @@ func TestColours(t *testing.T) {
 			seen[s.Name] = s.Color
 			looks[[2]int{s.Color, s.Variant}] = true
 		}
-		if len(looks) != 3 {
-			t.Errorf("%d looks of three lines", len(looks))
+		if lines := strings.Count(methods, ",") + 1; len(looks) != lines {
+			t.Errorf("%d looks of %d lines", len(looks), lines)
 		}
 	}
 	if seen["Slow"] != seen["mine"] {
