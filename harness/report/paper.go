@@ -31,14 +31,9 @@ type Uses struct {
 
 	// Rows are the arguments of \vals that contain lists. Numbers has the expanded names.
 	Rows []string
-
-	// Dangling are references to labels that neither the document nor the report has.
-	Dangling []string
 }
 
 var (
-	refPattern     = regexp.MustCompile(`\\(?:ref|eqref|pageref)\s*\{([^{}#]*)\}`)
-	labelPattern   = regexp.MustCompile(`\\label\s*\{([^{}#]*)\}`)
 	usesPattern    = regexp.MustCompile(`\\(vals?|gentable|genfigure)\s*\{([^{}#]*)\}`)
 	commentPattern = regexp.MustCompile(`(?m)(^|[^\\])((?:\\\\)*)%.*$`)
 )
@@ -55,21 +50,6 @@ func UsesOf(tex string) Uses {
 		}
 		list := map[string]*[]string{"val": &u.Numbers, "vals": &u.Numbers, "gentable": &u.Tables, "genfigure": &u.Figures}[m[1]]
 		*list = with(*list, name)
-	}
-	labels := map[string]bool{}
-	for _, m := range labelPattern.FindAllStringSubmatch(tex, -1) {
-		labels[strings.TrimSpace(m[1])] = true
-	}
-	for _, t := range u.Tables {
-		labels["tab:"+sheet.LatexLabel(t)] = true
-	}
-	for _, f := range u.Figures {
-		labels["fig:"+sheet.LatexLabel(f)] = true
-	}
-	for _, m := range refPattern.FindAllStringSubmatch(tex, -1) {
-		if name := strings.TrimSpace(m[1]); !labels[name] {
-			u.Dangling = with(u.Dangling, name)
-		}
 	}
 	return u
 }
@@ -149,9 +129,6 @@ func WritePaper(dir string, specs []*experiment.Spec, st *store.Store, uses Uses
 	}
 	for _, name := range uses.Figures {
 		p.figure(name)
-	}
-	for _, name := range uses.Dangling {
-		p.lacks("reference", name)
 	}
 	for _, name := range p.names {
 		p.Problems = with(p.Problems, p.results[name].Problems...)
