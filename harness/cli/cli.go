@@ -176,13 +176,9 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
-	for _, s := range specs {
-		notes, err := report.Mistyped(s, f.store())
-		if err != nil {
-			return usageError(err)
-		}
-		for _, note := range slices.Concat(s.Notes, notes) {
-			if !f.quiet {
+	if !f.quiet {
+		for _, s := range specs {
+			for _, note := range slices.Concat(s.Notes, report.Mistyped(s, f.store())) {
 				fmt.Fprintln(errOut, "note: "+note)
 			}
 		}

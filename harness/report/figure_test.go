@@ -105,8 +105,7 @@ func TestFigureOfOtherMachine(t *testing.T) {
 	}
 }
 
-// A metric that no method of the program records is an error before anything runs, unless a record
-// has it. It is only a note if another method may record it.
+// A note names a metric that neither the program nor any record knows.
 func TestMistyped(t *testing.T) {
 	text := strings.Replace(small, "[table]\n", "[table]\nvalues = { slow = \"secnods\", fast-lr = \"mine\" }\n", 1)
 	s := parse(t, text+"[[figure]]\nname = \"f\"\nkind = \"curves\"\ny = [\"test_accuracy\", \"last.bound\", \"absent\", \"margin_min\", \"mine_too\"]\ny2 = [\"transfer.hinge.tset_acc\"]\n")
@@ -118,15 +117,8 @@ func TestMistyped(t *testing.T) {
 		`figure f of demo shows "transfer.hinge.tset_acc"` + no + `; did you mean "transfer.hinge.test_acc"?`,
 		`the table of demo shows "secnods"` + no + `; did you mean "seconds"?`,
 	}
-	if got, err := Mistyped(s, st); !slices.Equal(got, want) || err != nil {
-		t.Errorf("got %q, %v", got, err)
-	}
-	old := coloured
-	defer func() { coloured = old }()
-	coloured = []string{"slow", "fast-lr", "fast-ls"}
-	got, err := Mistyped(s, st)
-	if message := strings.ReplaceAll(strings.Join(want, "\n"), "; did", "\nhint: did"); got != nil || err == nil || err.Error() != message {
-		t.Errorf("got %q, %v", got, err)
+	if got := Mistyped(s, st); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
 	}
 }
 
