@@ -34,8 +34,7 @@ type section struct {
 	Cells                                                []cellView
 	NotRun                                               []string // names of cells without runs
 
-	newest time.Time
-	commit string // of the program that wrote the newest record
+	runs []Run
 }
 
 // titledTable is a table with its heading and the files with its numbers, if there are any.
@@ -48,7 +47,7 @@ type titledTable struct {
 // section returns the section of an experiment, for a page in folder dir, with the figures drawn.
 func (r *Results) section(figures []figure, dir string) section {
 	s := section{ID: r.stem(), Title: r.Spec.Title, About: r.Spec.About, Name: r.Spec.Name, Profile: r.Spec.Profile,
-		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures}
+		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures, runs: r.distinct()}
 	for i, t := range r.sheets {
 		if t == nil {
 			continue
@@ -73,14 +72,6 @@ func (r *Results) section(figures []figure, dir string) section {
 		}
 		s.Cells = append(s.Cells, r.cellView(c, dir))
 	}
-	for _, run := range r.distinct() {
-		if run.Record == nil {
-			continue
-		}
-		if p := run.Record.Provenance; p.Finished.After(s.newest) && len(p.Sessions) > 0 {
-			s.newest, s.commit = p.Finished, p.Sessions[len(p.Sessions)-1].Host.Git.Commit
-		}
-	}
 	return s
 }
 
@@ -100,25 +91,18 @@ func page(sections []section, underWay bool) []byte {
 	if len(sections) == 1 {
 		view.Title = sections[0].Title
 	}
-	view.Date, view.Commit = newestOf(sections)
+	var runs []Run
+	for _, s := range sections {
+		runs = append(runs, s.runs...)
+	}
+	if finished, commit := newest(runs); !finished.IsZero() {
+		view.Date, view.Commit = finished.Format(time.DateOnly), commit
+	}
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, "page", view); err != nil {
 		panic("report: " + err.Error()) // the template and the fields do not fit each other
 	}
 	return b.Bytes()
-}
-
-// newestOf returns the date of the newest record and the commit that wrote it, or "" without
-// records.
-func newestOf(sections []section) (date, commit string) {
-	newest := time.Time{}
-	for _, s := range sections {
-		if s.newest.After(newest) {
-			newest = s.newest
-			date, commit = newest.UTC().Format(time.DateOnly), short(s.commit)
-		}
-	}
-	return date, commit
 }
 
 // paperRank puts experiments named after tables of the paper first, then those named after

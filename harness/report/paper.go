@@ -200,20 +200,19 @@ func similar(name string, all []Number) string {
 // records returns numbers about the records behind the document: their count, the hours they took,
 // the number that a modified program computed, and the date and commit of the newest.
 func (p *Paper) records() []Number {
-	var last *store.Record
+	var all []Run
 	// A record that scores the set of another one has its time, too, so the time of a set counts once.
 	scoring, making, modified := map[string]float64{}, map[string]float64{}, map[string]bool{} // by key
 	for _, name := range p.names {
 		for _, c := range p.results[name].Cells {
-			for _, run := range append(c.done(), c.timed()...) {
+			runs := append(c.done(), c.timed()...)
+			all = append(all, runs...)
+			for _, run := range runs {
 				key, p := run.Record.Result.Key, run.Record.Provenance
 				of := cmp.Or(p.Of, key)
 				scoring[key], making[of] = p.Scoring, max(making[of], p.Wall-p.Scoring)
-				if slices.ContainsFunc(p.Sessions, func(s store.Session) bool { return s.Host.Git.State != "clean" }) {
+				if slices.ContainsFunc(p.Sessions, func(s store.Session) bool { return s.Host.Git.State == "modified" }) {
 					modified[key] = true
-				}
-				if last == nil || p.Finished.After(last.Provenance.Finished) {
-					last = run.Record
 				}
 			}
 		}
@@ -228,16 +227,13 @@ func (p *Paper) records() []Number {
 	out.add("count", amount(float64(len(scoring))))
 	out.add("hours", strconv.FormatFloat(seconds/3600, 'f', 0, 64))
 	out.add("modified", amount(float64(len(modified))))
-	if last == nil {
+	finished, commit := newest(all)
+	if finished.IsZero() {
 		out.none("date", sheet.NotRun)
 		out.none("commit", sheet.NotRun)
 		return out.list
 	}
-	out.add("date", last.Provenance.Finished.UTC().Format("2 January 2006"))
-	commit := "unknown"
-	if s := last.Provenance.Sessions; len(s) > 0 && s[len(s)-1].Host.Git.Commit != "" {
-		commit = short(s[len(s)-1].Host.Git.Commit)
-	}
+	out.add("date", finished.Format("2 January 2006"))
 	out.add("commit", commit)
 	return out.list
 }

@@ -158,7 +158,7 @@ func TestWritePaper(t *testing.T) {
 	if err != nil || len(p.Undefined)+len(p.Problems) > 0 || p.NotRun != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if text, err := os.ReadFile(filepath.Join(dir, "demo-process.tex")); err != nil || !strings.Contains(string(text), "[no run has been computed]") {
+	if text, err := os.ReadFile(filepath.Join(dir, "demo-process.tex")); err != nil || !strings.Contains(string(text), "[no run has a readable record]") {
 		t.Errorf("%s, %v", text, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "demo-process.pdf")); err == nil {

@@ -211,7 +211,7 @@ func TestSelection(t *testing.T) {
 			t.Errorf("unexpected file %s", name)
 		}
 	}
-	said := "A selection: -only 'dataset:mnist method:(slow fast-ls) ipc:(1 10)'."
+	said := "Flags: -only 'dataset:mnist method:(slow fast-ls) ipc:(1 10)'."
 	for _, name := range []string{"tables/demo-selection.md", "tables/demo-selection-pairs.md", "tables/demo-selection-claims.tex", "figures/demo-selection-by-ipc.tex", "index-selection.html"} {
 		content, ok := after[name]
 		if content = strings.NewReplacer("&#39;", "'", "\\(", "(", "\\)", ")").Replace(content); !ok || !strings.Contains(content, said) {
@@ -265,21 +265,11 @@ func TestEmptyStore(t *testing.T) {
 	if len(got) != len(out.Files) || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.tex"] != "" {
 		t.Errorf("%d files, written %d: %q", len(got), len(out.Files), slices.Sorted(maps.Keys(got)))
 	}
-	if table := got["tables/demo.md"]; !strings.Contains(table, "percent: no run has been computed.") {
+	if table := got["tables/demo.md"]; !strings.Contains(table, "percent: no run has a readable record.") {
 		t.Error(table)
 	}
 	if failures := out.Results[0].Failures(); len(out.Problems) != 1 || failures != nil {
 		t.Errorf("problems %q, failures %q", out.Problems, failures)
-	}
-}
-
-func TestAllFailed(t *testing.T) {
-	s, st := parse(t, small), emptyStore(t, t.TempDir())
-	if err := st.Fail(store.Failure{Identity: s.Cells[0].Identity(dataOf("mnist"), 0), Kind: "panic"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := Load(s, st, keyed).sheets[0].Caption; !strings.Contains(got, "percent: no run has a readable record yet.") {
-		t.Error(got)
 	}
 }
 

@@ -100,7 +100,7 @@ func TestSpreadInWords(t *testing.T) {
 		", one seed (2 planned)":                                                     caption(small, one),
 		": mean ± population standard deviation over 2 seeds.":                       caption(small, two),
 		": mean over 2 seeds.":                                                       caption(small+"spread = \"none\"\n", two),
-		": no run has been computed.":                                                caption(small, nil),
+		": no run has a readable record.":                                            caption(small, nil),
 		" Fast-LR; Fast_LS & co: training accuracy.":                                 caption(small+"values = { fast-lr = \"train_acc\", fast-ls = \"train_acc\" }\n", two),
 		"Test accuracy in percent: mean ± population standard deviation over 2 seed": caption(small+"mark = []\n", two),
 	} {
