@@ -46,7 +46,7 @@ func TestClaims(t *testing.T) {
 		{"kind = \"growth\"\nmetric = \"seconds_per_iteration\"\naxis = \"ipc\"\nfactor = 2\nagainst = [\"slow\"]", full, Open, ""},
 		{above, full, Holds, "true in 2 of 2 runs"},
 		{strings.Replace(above, "deviation", "loss", 1), full, Fails, "bound is 1.00000 and loss is 10.0000"},
-		{strings.Replace(above, "deviation", "absent", 1), full, Open, ""},
+		{strings.Replace(above, "deviation", "absent", 1), full, Open, "as the records lack a number that the claim needs"},
 		{"kind = \"together\"\nmetric = \"bound\"\nother = \"deviation\"", full, Holds, ""},
 		{"kind = \"together\"\nmetric = \"bound\"\nother = \"deviation\"\nfalls = true", full, Holds, ""},
 		{"kind = \"together\"\nmetric = \"update\"\nother = \"test_acc\"", full, Holds, ""},
@@ -56,7 +56,7 @@ func TestClaims(t *testing.T) {
 		{"kind = \"keeps\"\nother = \"transfer.test_acc\"\ntolerance = 0.05\ncolumns = [\"slow\"]", full, Holds, ""},
 		{"kind = \"keeps\"\nother = \"transfer.test_acc\"\ntolerance = 0.001\ncolumns = [\"slow\"]", full, Fails, ""},
 		{"kind = \"keeps\"\nmetric = \"transfer.test_acc\"\nother = \"test_acc\"\ntolerance = 0.001\ncolumns = [\"slow\"]", full, Holds, ""}, // a gain
-		{"kind = \"keeps\"\nother = \"absent\"\ntolerance = 0.05\ncolumns = [\"slow\"]", full, Open, ""},
+		{"kind = \"keeps\"\nother = \"absent\"\ntolerance = 0.05\ncolumns = [\"slow\"]", full, Open, "as the records lack a number that the claim needs"},
 	} {
 		text := small + fmt.Sprintf("[[claim]]\nid = \"it\"\ntext = \"It is so.\"\nplace = \"Here\"\n%s\n", c.claim)
 		got := made(t, text, c.acc).Claims[0]
