@@ -78,7 +78,7 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 		interval, isLow := strings.CutSuffix(name, ".low")
 		switch {
 		case isLow && slices.Contains(names, interval+".high"):
-			s.Kind, title = chart.Range, "proved range"
+			s.Kind, title, b.ranges = chart.Range, "proved range", true
 		case strings.HasSuffix(name, ".high") && slices.Contains(names, strings.TrimSuffix(name, ".high")+".low"):
 			continue
 		case len(g.values) == 0 && i > 0:

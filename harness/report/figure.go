@@ -59,6 +59,7 @@ type figureBuilder struct {
 	seriesAxes []string
 	xAxis      string          // the axis of the grid along x; may be ""
 	looks      map[string]look // of the series, by their keys
+	ranges     bool            // it shows proved ranges
 	seeds      int             // the most that a mean is over
 	fewest     int             // the fewest
 	notes      []string
@@ -198,14 +199,25 @@ func (b *figureBuilder) caption() string {
 	if b.fewest < b.seeds {
 		seeds = fmt.Sprintf("%d to %d", b.fewest, b.seeds)
 	}
+	metrics := slices.Concat(b.f.Y, b.f.Y2)
+	times := slices.ContainsFunc(metrics, isTime)
+	onlyTimes := !slices.ContainsFunc(metrics, func(m string) bool { return !isTime(m) })
 	switch {
 	case b.f.Kind == "images":
 	case b.seeds == 1:
 		s = append(s, "One seed.")
+	case b.seeds > 1 && onlyTimes:
+		s = append(s, "Medians with their range over "+seeds+" seeds.")
 	case b.seeds > 1 && b.f.Kind == "curves" && b.xAxis == "":
 		s = append(s, "Lines are means over "+seeds+" seeds, bands ± population standard deviation.")
 	case b.seeds > 1:
 		s = append(s, "Means ± population standard deviation over "+seeds+" seeds.")
+	}
+	if b.seeds > 1 && times && !onlyTimes {
+		s = append(s, "Times are medians with their range.")
+	}
+	if b.seeds > 1 && b.ranges {
+		s = append(s, "Proved ranges join the means of their two ends.")
 	}
 	s = append(s, b.families()...)
 	return strings.Join(append(s, b.r.ending(b.cells)...), " ")

@@ -87,6 +87,21 @@ func TestFigureProblems(t *testing.T) {
 	}
 }
 
+// A caption tells what several seeds were joined to.
+func TestFigureOfSeveralSeeds(t *testing.T) {
+	for figure, want := range map[string]string{
+		"x = \"ipc\"\ny = [\"test_acc\"]":                         "Means ± population standard deviation over 2 seeds.",
+		"x = \"ipc\"\ny = [\"seconds_per_update\"]":               "Medians with their range over 2 seeds.",
+		"x = \"ipc\"\ny = [\"test_acc\", \"seconds_per_update\"]": "Means ± population standard deviation over 2 seeds. Times are medians with their range.",
+		"y = [\"test_acc\"]":                                      "Lines are means over 2 seeds, bands ± population standard deviation.",
+	} {
+		r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\n"+figure+"\n", map[string][]float64{"slow": {0.9, 0.8}})
+		if got := r.figure(r.Spec.Figures[0]).Caption; !strings.Contains(got, want) || strings.Contains(got, "Times are") != strings.Contains(want, "Times are") {
+			t.Errorf("%s: %s", figure, got)
+		}
+	}
+}
+
 // A figure of times says so if they were not taken on the machine that its caption names, even if
 // they can be compared with each other.
 func TestFigureOfOtherMachine(t *testing.T) {
@@ -200,7 +215,7 @@ func TestColours(t *testing.T) {
 // The two ends of an interval form one area in percent. The plain bound replaces a missing sharper
 // one, and the error is one minus the accuracy.
 func TestIntervals(t *testing.T) {
-	r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\nonly = \"method:slow\"\ny = [\"interval_perp.low\", \"interval_perp.high\", \"test_error\"]\n", map[string][]float64{"slow": {0.9}})
+	r := made(t, small+"[[figure]]\nname = \"f\"\nkind = \"curves\"\nonly = \"method:slow\"\ny = [\"interval_perp.low\", \"interval_perp.high\", \"test_error\"]\n", map[string][]float64{"slow": {0.9, 0.9}})
 	tr := &store.Trace{Columns: []string{"update", "interval.low", "interval.high", "interval_perp.low", "interval_perp.high", "test_acc"},
 		Rows: [][]float64{{0, 0.1, 0.5, math.NaN(), math.NaN(), 0.75}, {10, 0.15, 0.45, 0.2, 0.4, 0.5}}}
 	for _, c := range r.Cells {
@@ -208,9 +223,10 @@ func TestIntervals(t *testing.T) {
 			r.traces[run.Record.Result.Key] = tr
 		}
 	}
-	c, ok := r.figure(r.Spec.Figures[0]).picture.(*chart.Chart)
-	if !ok || len(c.Rows[0][0].Series) != 2 {
-		t.Fatalf("%+v, %q", c, r.Problems)
+	f := r.figure(r.Spec.Figures[0])
+	c, ok := f.picture.(*chart.Chart)
+	if !ok || len(c.Rows[0][0].Series) != 2 || !strings.Contains(f.Caption, "Proved ranges join the means of their two ends.") {
+		t.Fatalf("%+v, %q, %s", c, r.Problems, f.Caption)
 	}
 	area, line := c.Rows[0][0].Series[0], c.Rows[0][0].Series[1]
 	if area.Kind != chart.Range || len(area.Points) != 2 || area.Points[0].Low != 10 || area.Points[0].High != 50 || area.Points[1].Low != 20 || area.Points[1].High != 40 {
