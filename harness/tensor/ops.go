@@ -64,30 +64,25 @@ func spread(n int, do func(from, to int)) {
 	Parallel(ceil(n, piece), func(i int) { do(i*piece, min(n, (i+1)*piece)) })
 }
 
-// dotPiece is the length of the pieces of a dot product. Their sums are added in order.
-const dotPiece = 1 << 14
-
-// Dot returns the dot product of x and z.
+// Dot returns the dot product of x and z. It cuts them into pieces, keeps 64 partial sums of
+// each piece, and adds the pieces' sums in order.
 func Dot[F Float](x, z []F) F {
+	const piece, lanes = 1 << 14, 64
 	if len(x) != len(z) {
 		panic("tensor: Dot: lengths differ")
 	}
 	var sum F
-	x32, ok := as32(x)
-	if !ok {
-		for i, v := range x {
-			sum += F(v * z[i])
+	for from := 0; from < len(x); from += piece {
+		var s [lanes]F
+		for i, v := range x[from:min(len(x), from+piece)] {
+			s[i%lanes] += F(v * z[from+i])
 		}
-		return sum
-	}
-	z32, _ := as32(z)
-	parts := make([]float32, ceil(len(x), dotPiece))
-	Parallel(len(parts), func(i int) {
-		from, to := i*dotPiece, min(len(x), (i+1)*dotPiece)
-		parts[i] = kernel.Active().Dot(x32[from:to], z32[from:to])
-	})
-	for _, p := range parts {
-		sum += F(p)
+		for n := lanes / 2; n > 0; n /= 2 {
+			for i := range n {
+				s[i] += s[i+n]
+			}
+		}
+		sum += s[0]
 	}
 	return sum
 }
@@ -109,11 +104,11 @@ func Pool[F Float](y, x []F, n, h, w, ch int) {
 	})
 }
 
-// Unpool applies the adjoint of Pool to dy and stores the result in dx. If act is given,
-// values where act is not positive are set to zero; this is the adjoint of ReLU followed
-// by Pool. dx must not overlap act.
+// Unpool applies the adjoint of ReLU followed by Pool to dy and stores the result in dx. act
+// has the sign of the activations: where it is not positive, dx is zero. dx must not overlap
+// act.
 func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
-	if n < 0 || h < 2 || w < 2 || ch < 1 || len(dx) != n*h*w*ch || len(dy) != n*(h/2)*(w/2)*ch || act != nil && len(act) != len(dx) {
+	if n < 0 || h < 2 || w < 2 || ch < 1 || len(dx) != n*h*w*ch || len(dy) != n*(h/2)*(w/2)*ch || len(act) != len(dx) {
 		panic("tensor: Unpool: shapes do not fit")
 	}
 	if h%2+w%2 > 0 {
@@ -128,9 +123,9 @@ func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
 	}
 	eachPooled(n, h, w, ch, func(small, big, right, down int) {
 		for _, i := range [4]int{big, big + right, big + down, big + down + right} {
-			dx[i] = dy[small] / 4
-			if act != nil && !(act[i] > 0) {
-				dx[i] = 0
+			dx[i] = 0
+			if act[i] > 0 {
+				dx[i] = dy[small] / 4
 			}
 		}
 	})
