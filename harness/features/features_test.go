@@ -296,7 +296,9 @@ func reference(cfg Config, x []float64, n int) []float64 {
 			}
 			y := make([]float64, n*h*w*cfg.Width)
 			if cfg.Kind == "conv" {
-				tensor.NewConv(w64, in, cfg.Width, tensor.Direct).Forward(y, a, n, h, w, tensor.Epilogue[float64]{Bias: b64, ReLU: true})
+				conv := tensor.NewConv[float64](h, w, in, cfg.Width, tensor.Direct)
+				conv.Set(w64)
+				conv.Forward(y, a, n, tensor.Epilogue[float64]{Bias: b64, ReLU: true})
 				a = make([]float64, n*(h/2)*(w/2)*cfg.Width)
 				tensor.Pool(a, y, n, h, w, cfg.Width)
 				h, w = h/2, w/2

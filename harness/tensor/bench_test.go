@@ -81,14 +81,14 @@ func benchConv(b *testing.B, back bool) {
 		for _, s := range [][4]int{{16, 16, 256, 2}, {16, 16, 256, 14}, {16, 16, 256, 20}, {16, 16, 256, 100}, {8, 8, 256, 14}, {8, 8, 256, 100}, {14, 14, 256, 100}, {7, 7, 256, 100}, {16, 16, 128, 100}} {
 			h, w, ch, n := s[0], s[1], s[2], s[3]
 			b.Run(fmt.Sprintf("%s/%dx%dx%d/n%d", algo.name, h, w, ch, n), func(b *testing.B) {
-				c := NewConv(random(r, 9*ch*ch), ch, ch, algo.algo)
+				c := newConv(random(r, 9*ch*ch), convShape{n, h, w, ch, ch}, algo.algo)
 				x, y := random(r, n*h*w*ch), make([]float32, n*h*w*ch)
 				b.ResetTimer()
 				for range b.N {
 					if back {
-						c.BackwardInput(y, x, n, h, w, false)
+						c.BackwardInput(y, x, n, false)
 					} else {
-						c.Forward(y, x, n, h, w, Epilogue[float32]{})
+						c.Forward(y, x, n, Epilogue[float32]{})
 					}
 				}
 				rate(b, 2*9*float64(n*h*w*ch*ch))
