@@ -302,7 +302,7 @@ func TestErrors(t *testing.T) {
 	}
 	expect(chosen.CheckSizes(sizes), "dc with start")
 	sizes.IPC, sizes.Model.Depth = 1, 4
-	expect(m.CheckSizes(sizes), "dc: nn: images of 8x8 pixels are too small")
+	expect(m.CheckSizes(sizes), "dc: images of 8x8 pixels are too small")
 }
 
 func TestFlops(t *testing.T) {

@@ -114,7 +114,7 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
 	size, syn := v.XReal.Shape[0], v.XSyn.Shape[0]
 	c, h, w := v.XSyn.Shape[1], v.XSyn.Shape[2], v.XSyn.Shape[3]
 	k := v.LogitsSyn.Shape[1]
-	net, err := nn.ConvNet[F](nn.ConvConfig{In: c, H: h, W: w, Width: v.Params[0].Shape[0], Depth: 2, Norm: true, Classes: k})
+	net, err := nn.ConvNet[F](nn.Shape{Kind: "conv", Width: v.Params[0].Shape[0], Depth: 2, Norm: true}, h, w, c, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,13 +181,13 @@ func (p *problem) distance(x, logits []float64) (d float64, dx, dz []float64) {
 func TestGradients(t *testing.T) {
 	const h, w, c = 8, 8, 2
 	conv := func(norm bool) *nn.Net[float64] {
-		net, err := nn.ConvNet[float64](nn.ConvConfig{In: c, H: h, W: w, Width: 3, Depth: 2, Norm: norm, Classes: 3, FirstPad: 2})
+		net, err := nn.ConvNet[float64](nn.Shape{Kind: "conv", Width: 3, Depth: 2, Norm: norm, FirstPad: 2}, h, w, c, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return net
 	}
-	fc, err := nn.FCNet[float64](nn.FCConfig{In: h * w * c, Width: 5, Depth: 2, Classes: 3})
+	fc, err := nn.FCNet[float64](h*w*c, 5, 2, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

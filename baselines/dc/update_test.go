@@ -10,7 +10,6 @@ import (
 
 	"dgkip/harness/augment"
 	"dgkip/harness/method"
-	"dgkip/harness/method/methodtest"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
 )
@@ -232,23 +231,4 @@ func TestDivergence(t *testing.T) {
 			t.Errorf("%s, after update %d: got %v", name, last, err)
 		}
 	}
-}
-
-// The experiment's convolution algorithm is also used here.
-func TestAlgorithm(t *testing.T) {
-	p := problemOf("conv", 1)
-	p.Model.Width = 64 // wide enough for Winograd
-	m := quick()
-	m.Iterations, m.Outer = 1, 1
-	auto := methodtest.Distill(t, m, p, nil)
-	p.Model.Algo = "direct"
-	direct := methodtest.Distill(t, m, p, nil)
-	if slices.Equal(auto.Images, direct.Images) {
-		t.Error("algorithm = \"direct\" has no effect")
-	}
-	var want []float64
-	for _, v := range auto.Images {
-		want = append(want, float64(v))
-	}
-	near(t, "images by the direct algorithm", direct.Images, want, 1e-3)
 }

@@ -244,7 +244,7 @@ func TestSizes(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.IPC, s.Model.Depth = 5, 4
-	if err := m.CheckSizes(s); err == nil || !strings.Contains(err.Error(), "dd: nn: images of 8x8 pixels are too small") {
+	if err := m.CheckSizes(s); err == nil || !strings.Contains(err.Error(), "dd: images of 8x8 pixels are too small") {
 		t.Errorf("got %v", err)
 	}
 	s.Model.Depth, m.Width = 3, 65536

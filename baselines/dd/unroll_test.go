@@ -133,7 +133,7 @@ func checkVectors[F tensor.Float](t *testing.T, tol float64) {
 	if err := json.Unmarshal(b, &v); err != nil {
 		t.Fatal(err)
 	}
-	net, err := nn.FCNet[F](nn.FCConfig{In: 12, Width: 5, Depth: 1})
+	net, err := nn.FCNet[F](12, 5, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,9 +157,9 @@ func checkVectors[F tensor.Float](t *testing.T, tol float64) {
 func small[F tensor.Float](t *testing.T, kind string, ipc, steps, epochs int) *problem[F] {
 	t.Helper()
 	const h, w, ch, classes = 8, 8, 2, 3
-	net, err := nn.FCNet[F](nn.FCConfig{In: h * w * ch, Width: 6, Depth: 2, Classes: classes})
+	net, err := nn.FCNet[F](h*w*ch, 6, 2, classes)
 	if kind != "fc" {
-		net, err = nn.ConvNet[F](nn.ConvConfig{In: ch, H: h, W: w, Width: 4, Depth: 2, Classes: classes, FirstPad: 2, Norm: kind == "norm"})
+		net, err = nn.ConvNet[F](nn.Shape{Kind: "conv", Width: 4, Depth: 2, FirstPad: 2, Norm: kind == "norm"}, h, w, ch, classes)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func problem() method.Problem {
 // The gradient equals a central difference, for every operation.
 func TestGradient(t *testing.T) {
 	const h, w, c, n, step = 8, 8, 2, 3, 1e-6
-	net, err := nn.ConvNet[float64](nn.ConvConfig{In: c, H: h, W: w, Width: 3, Depth: 2, Norm: true, Classes: 2})
+	net, err := nn.ConvNet[float64](nn.Shape{Kind: "conv", Width: 3, Depth: 2, Norm: true}, h, w, c, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ type oracle struct {
 func newOracle(t *testing.T, r *run, update int) *oracle {
 	t.Helper()
 	d, m := r.begin, r.m
-	net, err := nn.ConvNet[float64](nn.ConvConfig{In: d.C, H: d.H, W: d.W, Width: r.p.Model.Width, Depth: r.p.Model.Depth, Doubling: m.Doubling, Classes: len(d.Classes)})
+	net, err := nn.ConvNet[float64](m.shape(r.p.Model), d.H, d.W, d.C, len(d.Classes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestNetworkGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wideNet, err := nn.ConvNet[float64](nn.ConvConfig{In: 1, H: 8, W: 8, Width: 4, Depth: 2, Doubling: true, Classes: 2})
+	wideNet, err := nn.ConvNet[float64](quick().shape(problem(1).Model), 8, 8, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

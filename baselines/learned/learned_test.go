@@ -64,7 +64,7 @@ type oracle struct {
 func newOracle(t *testing.T, r *run, update int) *oracle {
 	t.Helper()
 	d := r.begin
-	net, err := nn.ConvNet[float64](nn.ConvConfig{In: d.C, H: d.H, W: d.W, Width: r.p.Model.Width, Depth: r.p.Model.Depth, Norm: true, Classes: len(d.Classes)})
+	net, err := nn.ConvNet[float64](nn.Shape{Kind: "conv", Width: r.p.Model.Width, Depth: r.p.Model.Depth, Norm: true}, d.H, d.W, d.C, len(d.Classes))
 	if err != nil {
 		t.Fatal(err)
 	}

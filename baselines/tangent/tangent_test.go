@@ -48,7 +48,7 @@ type place struct {
 func newPlace(t *testing.T, norm bool) *place {
 	t.Helper()
 	p := &place{h: 8, w: 8, c: 2, n: 3, many: 3}
-	net, err := nn.ConvNet[float64](nn.ConvConfig{In: p.c, H: p.h, W: p.w, Width: 3, Depth: 2, Norm: norm, Classes: p.many})
+	net, err := nn.ConvNet[float64](nn.Shape{Kind: "conv", Width: 3, Depth: 2, Norm: norm}, p.h, p.w, p.c, p.many)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ var mayImport = map[string]string{
 	"harness/deflate":           "",
 	"harness/sets":              "harness/method",
 	"harness/data":              "harness/method harness/sets harness/tensor harness/rng harness/fmath",
-	"harness/method":            "harness/nn harness/tensor harness/rng",
+	"harness/method":            "harness/nn harness/rng",
 	"harness/toml":              "harness/method harness/suggest",
 	"harness/experiment":        "harness/toml harness/method harness/suggest harness/data",
 	"harness/store":             "harness/experiment harness/sets harness/deflate harness/method harness/env",

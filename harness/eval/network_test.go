@@ -155,30 +155,13 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// Trained networks use the convolution algorithm of the experiment.
-func TestAlgorithm(t *testing.T) {
-	losses := map[string][]float64{}
-	for _, algo := range []string{"", "direct"} {
-		tr := trial("conv")
-		tr.Model.Width, tr.Model.Algo = 64, algo // wide enough for Winograd
-		n := quick()
-		n.Nets, n.Epochs = 1, 2
-		if _, err := n.Score(context.Background(), tr, func(s method.Step) { losses[algo] = append(losses[algo], s.Loss) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if slices.Equal(losses[""], losses["direct"]) {
-		t.Error("algorithm = \"direct\" makes no difference")
-	}
-}
-
 func TestCheckSizes(t *testing.T) {
 	s := method.Sizes{Train: 12, Test: 12, Classes: 2, H: 8, W: 8, C: 1, Model: trial("conv").Model}
 	if err := quick().CheckSizes(s); err != nil {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*method.Model){
-		"[eval.network] nn: images of 8x8 pixels are too small": func(m *method.Model) { m.Depth = 4 },
+		"[eval.network] images of 8x8 pixels are too small": func(m *method.Model) { m.Depth = 4 },
 		"is too large": func(m *method.Model) { m.Width = 65536 },
 	} {
 		s := s

@@ -62,7 +62,7 @@ func TestSquaredByHand(t *testing.T) {
 	q.Nets, q.Steps, q.Augment = 1, 8, ""
 	tr := valued("fc")
 	tr.Model.Width = 12 // wide enough that no image makes all units of a layer zero, which would be a kink
-	net, err := nn.FCNet[float64](nn.FCConfig{In: 64, Width: tr.Model.Width, Depth: tr.Model.Depth, Classes: 2})
+	net, err := nn.FCNet[float64](64, tr.Model.Width, tr.Model.Depth, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestSquaredSettings(t *testing.T) {
 		t.Error(err)
 	}
 	s.Model.Depth = 4
-	if err := regressor().CheckSizes(s); err == nil || !strings.Contains(err.Error(), "[eval.squared] nn: images of 8x8 pixels are too small") {
+	if err := regressor().CheckSizes(s); err == nil || !strings.Contains(err.Error(), "[eval.squared] images of 8x8 pixels are too small") {
 		t.Errorf("got %v", err)
 	}
 	q = regressor()

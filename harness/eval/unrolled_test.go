@@ -57,9 +57,9 @@ func unrolled(t *testing.T, tr method.Trial) *method.Scores {
 func TestUnrolledByHand(t *testing.T) {
 	for _, kind := range []string{"fc", "conv"} {
 		tr := learnedSteps(kind, false)
-		net, err := nn.FCNet[float32](nn.FCConfig{In: 64, Width: 9, Depth: 2})
+		net, err := nn.FCNet[float32](64, 9, 2, 2)
 		if kind == "conv" {
-			net, err = nn.ConvNet[float32](nn.ConvConfig{In: 1, H: 8, W: 8, Width: 6, Depth: 2, Norm: true, FirstPad: 2})
+			net, err = nn.ConvNet[float32](nn.Shape{Kind: "conv", Width: 6, Depth: 2, Norm: true, FirstPad: 2}, 8, 8, 1, 2)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -108,28 +108,6 @@ func TestUnrolledByHand(t *testing.T) {
 		if n := s.Counts["test_images"]; len(n) != 1 || n[0] != 12 || s.Metrics["test_acc"] != float64(12-want)/12 {
 			t.Errorf("%s: %+v", kind, s)
 		}
-	}
-}
-
-// The steps use the convolution algorithm of the experiment.
-func TestUnrolledAlgorithm(t *testing.T) {
-	tr := learnedSteps("conv", false)
-	tr.Set.Extra["network"] = method.Array{Shape: []int{5}, Data: []float64{1, 64, 2, 1, 2}}
-	var ends [2][]float32
-	for i, algo := range []string{"", "direct"} {
-		tr.Model.Algo = algo
-		d, err := readDescent(tr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ends[i] = make([]float32, d.net.Params())
-		d.net.InitUniform(ends[i], rng.Stream(1))
-		if _, err := d.descend(context.Background(), d.net.NewPass(), ends[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if slices.Equal(ends[0], ends[1]) {
-		t.Error("algorithm = \"direct\" makes no difference")
 	}
 }
 

@@ -19,16 +19,13 @@ type Config struct {
 	Nets    int
 	Width   int // units or channels of a layer
 	Depth   int
-
-	// Algorithm selects how convolutions are computed. It affects the last bits.
-	Algorithm tensor.Algorithm
 }
 
 // net returns one network of the map, without weights, and c with defaults filled in.
 func (c Config) net() (*nn.Net[float32], Config, error) {
 	a, _ := nn.Lookup(c.Kind)
 	c.Nets, c.Width, c.Depth = cmp.Or(c.Nets, a.Nets), cmp.Or(c.Width, a.Width), cmp.Or(c.Depth, a.Depth)
-	shape := nn.Shape{Kind: c.Kind, Width: c.Width, Depth: c.Depth, Algo: c.Algorithm}
+	shape := nn.Shape{Kind: c.Kind, Width: c.Width, Depth: c.Depth}
 	n, err := shape.Features(c.H, c.W, c.C)
 	if err == nil && c.Nets < 1 {
 		err = fmt.Errorf("the number of networks must be positive, not %d", c.Nets)

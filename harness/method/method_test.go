@@ -190,7 +190,7 @@ type lenient struct{ scorer }
 func (lenient) CheckSizes(Sizes) error { return nil }
 
 func TestCheckSizes(t *testing.T) {
-	conv := func(depth int) Model { return Model{Kind: "conv", Depth: depth} }
+	conv := func(depth int) Model { return Model{Kind: "conv", Width: 1, Depth: depth} }
 	for _, c := range []struct {
 		m    Method
 		p    Protocol
@@ -203,8 +203,8 @@ func TestCheckSizes(t *testing.T) {
 		{plain{true}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
 		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
 		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 101, Model: conv(3)}, "more than 100"},
-		{plain{}, scorer{}, Sizes{H: 24, W: 30, Model: conv(12)}, "depth 12: nn: images of 24x30 pixels are too small for 12 blocks that halve them; at most 4 fit"},
-		{plain{}, scorer{}, Sizes{H: 24, W: 24, Model: Model{Kind: "fc", Depth: 12}}, ""},
+		{plain{}, scorer{}, Sizes{H: 24, W: 30, Model: conv(12)}, "depth 12: images of 24x30 pixels are too small for 12 blocks that halve them; at most 4 fit"},
+		{plain{}, scorer{}, Sizes{H: 24, W: 24, Model: Model{Kind: "fc", Width: 1, Depth: 12}}, ""},
 		{plain{}, lenient{}, Sizes{H: 24, W: 24, Model: conv(12)}, ""},
 	} {
 		err := CheckSizes(c.m, c.p, c.s)

@@ -41,8 +41,8 @@ func TestGolden(t *testing.T) {
 	for _, norm := range []bool{false, true} {
 		for _, algo := range []tensor.Algorithm{tensor.Direct, tensor.Winograd} {
 			name := fmt.Sprintf("norm %t, algorithm %d", norm, algo)
-			got.WriteString(goldenDigests(t, name, convCase[float32](t, norm, 16, 3, algo)))
-			got.WriteString(goldenDigests(t, name, convCase[float64](t, norm, 4, 2, algo)))
+			got.WriteString(goldenDigests(t, name, convCase[float32](norm, 16, 3, algo)))
+			got.WriteString(goldenDigests(t, name, convCase[float64](norm, 4, 2, algo)))
 		}
 	}
 	const file = "testdata/digests.txt"

@@ -12,10 +12,7 @@ import (
 )
 
 func TestTensors(t *testing.T) {
-	net, err := ConvNet[float32](ConvConfig{In: 1, H: 28, W: 28, Norm: true, FirstPad: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(ConvNet[float32](Shape{Kind: "conv", Width: 128, Depth: 3, Norm: true}, 28, 28, 1, 2))
 	var got []string
 	next := 0
 	for _, p := range net.Tensors() {
@@ -48,10 +45,7 @@ func TestTensors(t *testing.T) {
 // TestRows checks the layout of weights: changing the weights of output o of the last layer
 // changes only logit o.
 func TestRows(t *testing.T) {
-	net, err := FCNet[float64](FCConfig{In: 4, Width: 3, Depth: 1, Classes: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(FCNet[float64](4, 3, 1, 3))
 	theta := make([]float64, net.Params())
 	net.InitUniform(theta, rng.Stream(1))
 	w := net.Tensors()[2]
@@ -69,14 +63,8 @@ func TestRows(t *testing.T) {
 }
 
 func TestInit(t *testing.T) {
-	net, err := ConvNet[float32](ConvConfig{In: 3, H: 32, W: 32, Width: 64, Norm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wide, err := ConvNet[float64](ConvConfig{In: 3, H: 32, W: 32, Width: 64, Norm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(ConvNet[float32](Shape{Kind: "conv", Width: 64, Depth: 3, Norm: true}, 32, 32, 3, 2))
+	wide := must(ConvNet[float64](Shape{Kind: "conv", Width: 64, Depth: 3, Norm: true}, 32, 32, 3, 2))
 	theta, theta64 := make([]float32, net.Params()), make([]float64, net.Params())
 	net.InitUniform(theta, rng.Stream(1))
 	wide.InitUniform(theta64, rng.Stream(1))
@@ -114,10 +102,7 @@ func TestInit(t *testing.T) {
 // Truncated normal weights have variance 1/fan-in after truncation. Gains are one, and
 // all other parameters are zero.
 func TestInitLecun(t *testing.T) {
-	net, err := ConvNet[float64](ConvConfig{In: 3, H: 32, W: 32, Width: 32, Doubling: true, Norm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(ConvNet[float64](Shape{Kind: "conv", Width: 32, Depth: 3, Doubling: true, Norm: true}, 32, 32, 3, 2))
 	theta := make([]float64, net.Params())
 	net.InitLecun(theta, rng.Stream(1))
 	for _, p := range net.Tensors() {
@@ -160,9 +145,9 @@ func TestDoubling(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	for want, err := range map[string]error{
-		"nn: sizes of a convolutional network must be positive":                              second(ConvNet[float32](ConvConfig{In: 3, H: 32})),
-		"nn: images of 6x9 pixels are too small for 3 blocks that halve them; at most 2 fit": second(ConvNet[float32](ConvConfig{In: 3, H: 6, W: 9})),
-		"nn: sizes of a fully connected network must be positive":                            second(FCNet[float32](FCConfig{})),
+		"sizes of a convolutional network must be positive":                              second(ConvNet[float32](Shape{Width: 3, Depth: 3}, 32, 0, 3, 2)),
+		"images of 6x9 pixels are too small for 3 blocks that halve them; at most 2 fit": second(ConvNet[float32](Shape{Width: 3, Depth: 3}, 6, 9, 3, 2)),
+		"sizes of a fully connected network must be positive":                            second(FCNet[float32](0, 1, 1, 2)),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)

@@ -12,13 +12,9 @@ import (
 )
 
 // convCase returns a network with two convolutions that suit Winograd, and n images.
-func convCase[F tensor.Float](t testing.TB, norm bool, width, n int, algo tensor.Algorithm) netCase[F] {
-	t.Helper()
-	net, err := ConvNet[F](ConvConfig{In: 3, H: 11, W: 14, Width: width, Depth: 2, Norm: norm, Classes: 3, FirstPad: 3, Algo: algo})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return netCase[F]{fmt.Sprintf("norm=%t width=%d n=%d", norm, width, n), net, n}
+func convCase[F tensor.Float](norm bool, width, n int, algo tensor.Algorithm) netCase[F] {
+	net := must(ConvNet[F](Shape{Kind: "conv", Width: width, Depth: 2, Norm: norm, FirstPad: 3}, 11, 14, 3, 3))
+	return netCase[F]{fmt.Sprintf("norm=%t width=%d n=%d", norm, width, n), using(algo, net), n}
 }
 
 // results holds everything that a Pass computes.
@@ -83,7 +79,7 @@ func outputs[F tensor.Float](pass *Pass[F], theta, x []F, n int) []F {
 // TestReuse checks that results do not depend on earlier uses of a Pass.
 func TestReuse(t *testing.T) {
 	for _, norm := range []bool{false, true} {
-		small, big := convCase[float32](t, norm, 16, 2, tensor.Winograd), convCase[float32](t, norm, 16, 5, tensor.Winograd)
+		small, big := convCase[float32](norm, 16, 2, tensor.Winograd), convCase[float32](norm, 16, 5, tensor.Winograd)
 		used := small.net.NewPass()
 		everything(used, point(big, "before"), point(big, "before direction"))
 		used.Errors(t.Context(), point(big, "predict").Theta, point(big, "predict").X, make([]int, big.n))
@@ -122,11 +118,8 @@ func TestSkip(t *testing.T) {
 			}
 		}
 	}
-	fc, err := FCNet[float32](FCConfig{In: 5, Width: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []netCase[float32]{convCase[float32](t, true, 8, 3, tensor.Auto), convCase[float32](t, false, 8, 3, tensor.Auto), {"fc", fc, 4}} {
+	fc := must(FCNet[float32](5, 9, 3, 2))
+	for _, c := range []netCase[float32]{convCase[float32](true, 8, 3, tensor.Auto), convCase[float32](false, 8, 3, tensor.Auto), {"fc", fc, 4}} {
 		p, d := point(c, "point"), point(c, "direction")
 		for dirs := range 8 {
 			d := pick(d, dirs)
@@ -153,7 +146,7 @@ func TestSkip(t *testing.T) {
 
 // TestTangentTwice checks that a Tangent does not affect the next one.
 func TestTangentTwice(t *testing.T) {
-	c := convCase[float32](t, true, 8, 3, tensor.Auto)
+	c := convCase[float32](true, 8, 3, tensor.Auto)
 	p, a := point(c, "point"), point(c, "direction")
 	b := Grad[float32]{Targets: point(c, "other").Targets}
 	pass := c.net.NewPass()
@@ -178,7 +171,7 @@ func TestProcs(t *testing.T) {
 	}()
 	for _, norm := range []bool{false, true} {
 		for _, algo := range []tensor.Algorithm{tensor.Direct, tensor.Winograd} {
-			c := convCase[float32](t, norm, 32, 5, algo)
+			c := convCase[float32](norm, 32, 5, algo)
 			p, d := point(c, "point"), point(c, "direction")
 			runtime.GOMAXPROCS(1)
 			want := everything(c.net.NewPass(), p, d)
@@ -202,7 +195,7 @@ func TestProcs(t *testing.T) {
 // TestGroups checks that groups of images of any size give the same sums.
 func TestGroups(t *testing.T) {
 	for _, norm := range []bool{false, true} {
-		c := convCase[float64](t, norm, 4, 7, tensor.Auto)
+		c := convCase[float64](norm, 4, 7, tensor.Auto)
 		p, d := point(c, "point"), point(c, "direction")
 		want := everything(c.net.NewPass(), p, d).fields()
 		for _, group := range []int{1, 3} {
@@ -223,7 +216,7 @@ func TestGroups(t *testing.T) {
 func TestAgainstFloat64(t *testing.T) {
 	for _, norm := range []bool{false, true} {
 		for _, algo := range []tensor.Algorithm{tensor.Direct, tensor.Winograd} {
-			c, c64 := convCase[float32](t, norm, 16, 3, algo), convCase[float64](t, norm, 16, 3, algo)
+			c, c64 := convCase[float32](norm, 16, 3, algo), convCase[float64](norm, 16, 3, algo)
 			p, d := point(c, "point"), point(c, "direction")
 			c.net.InitUniform(p.Theta, rng.Stream(5, "theta"))
 			wide := func(g Grad[float32]) Grad[float64] {
@@ -240,10 +233,7 @@ func TestAgainstFloat64(t *testing.T) {
 // TestSymmetry checks <a, H b> = <b, H a> on the kernels, for the Hessian H of a network of
 // realistic width.
 func TestSymmetry(t *testing.T) {
-	net, err := ConvNet[float32](ConvConfig{In: 3, H: 16, W: 16, Width: 64, Norm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(ConvNet[float32](Shape{Kind: "conv", Width: 64, Depth: 3, Norm: true}, 16, 16, 3, 2))
 	c := netCase[float32]{"symmetry", net, 4}
 	p, a, b := point(c, "point"), point(c, "a"), point(c, "b")
 	net.InitUniform(p.Theta, rng.Stream(5, "theta"))
@@ -259,7 +249,7 @@ func TestSymmetry(t *testing.T) {
 }
 
 func TestBatches(t *testing.T) {
-	c := convCase[float32](t, true, 4, 2*errorsBatch+3, tensor.Auto)
+	c := convCase[float32](true, 4, 2*errorsBatch+3, tensor.Auto)
 	p := point(c, "point")
 	pass := c.net.NewPass()
 	want := slices.Clone(outputs(pass, p.Theta, p.X, c.n))
@@ -310,10 +300,7 @@ var raceDetector bool
 // TestAllocs checks that a step in steady state allocates no arrays. What remains are
 // descriptions of work, a few dozen for each strip of an image.
 func TestAllocs(t *testing.T) {
-	net, err := ConvNet[float32](ConvConfig{In: 3, H: 32, W: 32, Width: 32, Norm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(ConvNet[float32](Shape{Kind: "conv", Width: 32, Depth: 3, Norm: true}, 32, 32, 3, 2))
 	c := netCase[float32]{"allocs", net, 6}
 	p, d := point(c, "point"), point(c, "direction")
 	g, h := newGrad(net, c.n), newGrad(net, c.n)
@@ -343,7 +330,7 @@ func TestAllocs(t *testing.T) {
 }
 
 func TestMisuse(t *testing.T) {
-	c := convCase[float32](t, true, 4, 2, tensor.Auto)
+	c := convCase[float32](true, 4, 2, tensor.Auto)
 	p := point(c, "point")
 	ready := func() *Pass[float32] {
 		pass := c.net.NewPass()

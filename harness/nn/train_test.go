@@ -34,10 +34,7 @@ func twoClasses[F tensor.Float](n, h, w int) (Data[F], []int) {
 // smallConv returns a network for images of twoClasses(., 8, 8).
 func smallConv[F tensor.Float](t *testing.T) (*Net[F], []F) {
 	t.Helper()
-	net, err := ConvNet[F](ConvConfig{In: 1, H: 8, W: 8, Width: 8, Depth: 2, Norm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(ConvNet[F](Shape{Kind: "conv", Width: 8, Depth: 2, Norm: true}, 8, 8, 1, 2))
 	theta := make([]F, net.Params())
 	net.InitUniform(theta, rng.Stream(1, "init"))
 	return net, theta

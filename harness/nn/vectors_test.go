@@ -141,10 +141,7 @@ func TestVectors(t *testing.T) {
 func checkVectors[F tensor.Float](t *testing.T, v vectors, norm bool, algo tensor.Algorithm, tol float64) {
 	n, ch, h, w := v.X.Shape[0], v.X.Shape[1], v.X.Shape[2], v.X.Shape[3]
 	k := v.LabelLogits.Shape[1]
-	net, err := ConvNet[F](ConvConfig{In: ch, H: h, W: w, Width: v.Params[0].Shape[0], Norm: norm, Classes: k, Algo: algo})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := using(algo, must(ConvNet[F](Shape{Kind: "conv", Width: v.Params[0].Shape[0], Depth: 3, Norm: norm}, h, w, ch, k)))
 	pixels := (h / 8) * (w / 8)
 	theta, x := convert[F](flat(v.Params, pixels)), convert[F](hwc(v.X))
 

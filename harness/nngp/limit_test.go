@@ -87,9 +87,9 @@ func TestGradientsConvergeToTangentKernel(t *testing.T) {
 		}
 		var distances []float64
 		for _, width := range []int{8, 64} {
-			net, err := nn.ConvNet[float64](nn.ConvConfig{In: 3, H: 8, W: 8, Width: width, Depth: 2})
+			net, err := nn.ConvNet[float64](nn.Shape{Kind: "conv", Width: width, Depth: 2}, 8, 8, 3, 2)
 			if kind == "fc" {
-				net, err = nn.FCNet[float64](nn.FCConfig{In: 8 * 8 * 3, Width: 4 * width, Depth: 2})
+				net, err = nn.FCNet[float64](8*8*3, 4*width, 2, 2)
 			}
 			if err != nil {
 				t.Fatal(err)

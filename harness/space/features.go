@@ -13,7 +13,7 @@ import (
 
 // Config returns the settings of the feature map of a model's networks.
 func Config(m method.Model, h, w, c int) features.Config {
-	return features.Config{Kind: m.Kind, H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth, Algorithm: m.Shape().Algo}
+	return features.Config{Kind: m.Kind, H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth}
 }
 
 // featureSpace is the space of the features of some networks.
@@ -26,7 +26,8 @@ type featureSpace struct {
 // randomFeatures returns the space of networks drawn from the source's seed and stream.
 func randomFeatures(s Source) Space {
 	config, stream := Config(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C), []string{"features", s.Data.Name}
-	settings := fmt.Sprintf("v%d %+v seed %d", version, config, s.Seed)
+	// Algorithm was a setting. It stays in the keys, which name files on disk.
+	settings := fmt.Sprintf("v%d %s Algorithm:0} seed %d", version, strings.TrimSuffix(fmt.Sprintf("%+v", config), "}"), s.Seed)
 	if s.Draw != nil {
 		stream, settings = s.Draw, settings+" draw "+strings.Join(s.Draw, " ")
 	}
