@@ -235,7 +235,6 @@ func TestPool(t *testing.T) {
 	for what, change := range map[string]func(*Learned){
 		"pool of another size": func(m *Learned) { m.Pool = 2 },
 		"another life":         func(m *Learned) { m.Life = 5 },
-		"recipe":               func(m *Learned) { m.NetRate = 0.02 },
 	} {
 		other := *m
 		change(&other)

@@ -160,38 +160,6 @@ func TestTangentTwice(t *testing.T) {
 	sameBits(t, "again", got, want)
 }
 
-// TestProcs checks that results do not depend on the number of threads or on the kernels.
-func TestProcs(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	first := tensor.Path()
-	defer func() {
-		if err := tensor.Use(first); err != nil {
-			t.Error(err)
-		}
-	}()
-	for _, norm := range []bool{false, true} {
-		for _, algo := range []tensor.Algorithm{tensor.Direct, tensor.Winograd} {
-			c := convCase[float32](norm, 32, 5, algo)
-			p, d := point(c, "point"), point(c, "direction")
-			runtime.GOMAXPROCS(1)
-			want := everything(c.net.NewPass(), p, d)
-			for _, procs := range []int{2, 3, 7} {
-				runtime.GOMAXPROCS(procs)
-				sameBits(t, fmt.Sprintf("%s algorithm %d, %d threads", c.name, algo, procs), everything(c.net.NewPass(), p, d), want)
-			}
-			for _, path := range tensor.Paths() {
-				if err := tensor.Use(path); err != nil {
-					t.Fatal(err)
-				}
-				sameBits(t, fmt.Sprintf("%s algorithm %d, %s", c.name, algo, path), everything(c.net.NewPass(), p, d), want)
-			}
-			if err := tensor.Use(first); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
 // TestGroups checks that groups of images of any size give the same sums.
 func TestGroups(t *testing.T) {
 	for _, norm := range []bool{false, true} {
@@ -227,24 +195,6 @@ func TestAgainstFloat64(t *testing.T) {
 				near(t, fmt.Sprintf("%s algorithm %d: %s", c.name, algo, name), x, want[name], 1e-4)
 			}
 		}
-	}
-}
-
-// TestSymmetry checks <a, H b> = <b, H a> on the kernels, for the Hessian H of a network of
-// realistic width.
-func TestSymmetry(t *testing.T) {
-	net := must(ConvNet[float32](Shape{Kind: "conv", Width: 64, Depth: 3, Norm: true}, 16, 16, 3, 2))
-	c := netCase[float32]{"symmetry", net, 4}
-	p, a, b := point(c, "point"), point(c, "a"), point(c, "b")
-	net.InitUniform(p.Theta, rng.Stream(5, "theta"))
-	pass := net.NewPass()
-	ha, hb := newGrad(net, c.n), newGrad(net, c.n)
-	pass.Loss(p.Theta, p.X, p.Targets, c.n)
-	pass.Tangent(a, ha)
-	pass.Tangent(b, hb)
-	x, y := dotGrad(a, hb), dotGrad(b, ha)
-	if scale := math.Sqrt(dotGrad(a, a) * dotGrad(hb, hb)); math.Abs(x-y) > 1e-5*scale {
-		t.Errorf("%g and %g differ", x, y)
 	}
 }
 
@@ -326,50 +276,5 @@ func TestAllocs(t *testing.T) {
 	activations := uint64(4 * c.n * 32 * 32 * 32)
 	if got := (after.TotalAlloc - before.TotalAlloc) / steps; got > activations/2 && !raceDetector {
 		t.Errorf("a step allocates %d bytes; the first layer's activations have %d", got, activations)
-	}
-}
-
-func TestMisuse(t *testing.T) {
-	c := convCase[float32](true, 4, 2, tensor.Auto)
-	p := point(c, "point")
-	ready := func() *Pass[float32] {
-		pass := c.net.NewPass()
-		pass.Loss(p.Theta, p.X, p.Targets, c.n)
-		return pass
-	}
-	short := p.Theta[1:]
-	for want, do := range map[string]func(){
-		"nn: Pass.Loss: wrong number of parameters or images":   func() { c.net.NewPass().Loss(short, p.X, p.Targets, c.n) },
-		"nn: Pass.Loss: wrong number of targets":                func() { c.net.NewPass().Loss(p.Theta, p.X, p.Targets[1:], c.n) },
-		"nn: Pass.Gradient: call Loss first":                    func() { c.net.NewPass().Gradient(Grad[float32]{}) },
-		"nn: Pass.Gradient: wrong length":                       func() { ready().Gradient(Grad[float32]{X: p.X[1:]}) },
-		"nn: Pass.Tangent: call Loss first":                     func() { c.net.NewPass().Tangent(Grad[float32]{}, Grad[float32]{}) },
-		"nn: Pass.Tangent: direction has the wrong length":      func() { ready().Tangent(Grad[float32]{Theta: short}, Grad[float32]{}) },
-		"nn: Pass.Tangent: result has the wrong length":         func() { ready().Tangent(Grad[float32]{}, Grad[float32]{Theta: short}) },
-		"nn: Pass.Linear: wrong number of weights":              func() { c.net.NewPass().Linear(p.Targets) },
-		"nn: Pass.Errors: wrong number of parameters or images": func() { c.net.NewPass().Errors(t.Context(), p.Theta, p.X, []int{0}) },
-		"nn: Pass.Errors: label out of range":                   func() { c.net.NewPass().Errors(t.Context(), p.Theta, p.X, []int{0, 3}) },
-		"nn: Net.InitUniform: wrong number of parameters":       func() { c.net.InitUniform(short, rng.Stream(1)) },
-		"nn: NewTraining: wrong number of parameters":           func() { NewTraining(c.net, short, Data[float32]{}, Recipe{}, nil) },
-		"nn: NewTraining: wrong number of images or targets":    func() { NewTraining(c.net, p.Theta, Data[float32]{}, Recipe{}, nil) },
-		"nn: Pass.Gradient: after Errors": func() {
-			pass := ready()
-			pass.Errors(t.Context(), p.Theta, p.X, make([]int, c.n))
-			defer func() {
-				if recover() != nil {
-					panic("nn: Pass.Gradient: after Errors")
-				}
-			}()
-			pass.Gradient(Grad[float32]{})
-		},
-	} {
-		func() {
-			defer func() {
-				if got := recover(); got != want {
-					t.Errorf("panic %v, want %v", got, want)
-				}
-			}()
-			do()
-		}()
 	}
 }
