@@ -305,23 +305,6 @@ func TestErrors(t *testing.T) {
 	expect(m.CheckSizes(sizes), "dc: nn: images of 8x8 pixels are too small")
 }
 
-func TestFlops(t *testing.T) {
-	m := &DC{Defaults()}
-	sizes := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, Smallest: 5000, IPC: 10, Model: method.Model{Kind: "conv", Width: 256, Depth: 3}}
-	// Two operations for each of the nine taps of every pair of channels, and the linear
-	// layer.
-	first := 2 * 9 * 3 * 256 * 1024.
-	all := first + 2*9*256*256*(256+64) + 2*4096*2
-	want := 512*(3*all-first) + 20*(7*all-2*first)
-	if got := m.Flops(sizes); math.Abs(got/want-1) > 1e-12 {
-		t.Errorf("%v operations, want %v", got, want)
-	}
-	sizes.Model.Depth = 9
-	if got := m.Flops(sizes); got != 0 {
-		t.Errorf("%v operations for an impossible network", got)
-	}
-}
-
 // The bits of whole runs equal the recorded ones. This detects a compiler that fuses operations on
 // some processor.
 func TestGolden(t *testing.T) {

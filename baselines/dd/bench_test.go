@@ -25,12 +25,9 @@ func BenchmarkUpdate(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				flops := m.Flops(method.Sizes{Train: n, Classes: 2, H: h, W: w, C: c, IPC: ipc, Model: model})
 				for done := 0; b.Loop(); done++ {
 					update(b, r, done)
 				}
-				b.ReportMetric(flops/1e9, "GFLOP/update")
-				b.ReportMetric(flops*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 			})
 		}
 	}

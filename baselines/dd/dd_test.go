@@ -264,28 +264,6 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// More images, steps and networks need more operations.
-func TestFlops(t *testing.T) {
-	s := method.Sizes{Train: 2000, Test: 10, Classes: 2, H: 16, W: 16, C: 1, IPC: 1, Model: method.Model{Kind: "fc", Width: 256, Depth: 3}}
-	m := defaults()
-	base := m.Flops(s)
-	if base <= 0 {
-		t.Fatal(base)
-	}
-	for name, more := range map[string]func(*DD, *method.Sizes){
-		"ipc":   func(_ *DD, s *method.Sizes) { s.IPC = 11 },
-		"steps": func(m *DD, _ *method.Sizes) { m.Steps = 11 },
-		"batch": func(m *DD, _ *method.Sizes) { m.Batch = 1025 },
-		"nets":  func(m *DD, _ *method.Sizes) { m.Nets = 2 },
-	} {
-		m, s := *m, s
-		more(&m, &s)
-		if got := m.Flops(s); got <= base {
-			t.Errorf("%s: %g operations, want more than %g", name, got, base)
-		}
-	}
-}
-
 func TestTooManyWeights(t *testing.T) {
 	m := defaults()
 	m.Steps, m.Epochs = 1000, 100

@@ -129,18 +129,4 @@ func TestSettings(t *testing.T) {
 	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "too small for 4 blocks") {
 		t.Errorf("got %v", err)
 	}
-	sizes.Model.Depth, m.RealBatch = 2, 4
-	all, _ := mustBody(t, m, sizes).Flops()
-	if got, want := m.Flops(sizes), 2*(4+2)*all; got != want {
-		t.Errorf("%v operations, want %v", got, want)
-	}
-}
-
-func mustBody(t *testing.T, m *DM, z method.Sizes) *nn.Net[float32] {
-	t.Helper()
-	net, err := m.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net.Body()
 }

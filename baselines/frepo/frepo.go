@@ -113,22 +113,6 @@ func (m *FRePo) CheckSizes(z method.Sizes) error {
 	return method.CheckTrained("frepo", m.Start, m.shape(z.Model), z)
 }
 
-// Flops implements method.Counter. The training step of a network does not count.
-func (m *FRePo) Flops(z method.Sizes) float64 {
-	classes := max(2, z.Classes)
-	net, err := m.shape(z.Model).Net(z.H, z.W, z.C, classes)
-	if err != nil || z.IPC < 1 {
-		return 0
-	}
-	all, _ := net.Body().Flops()
-	n, batch := float64(z.IPC*classes), float64(m.batch(z.Train))
-	if m.Mirror && z.C == 3 {
-		n *= 2
-	}
-	dim, k := float64(net.Body().Classes()), float64(classes)
-	return all*(batch+2*n) + dim*(4*batch*k+n*(n+10*k))
-}
-
 // batch returns the number of real images in an update, out of train.
 func (m *FRePo) batch(train int) int { return min(m.Batch, max(1, train)) }
 

@@ -406,16 +406,6 @@ func TestSettings(t *testing.T) {
 	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "too small for 4 blocks") {
 		t.Errorf("got %v", err)
 	}
-	sizes.Model.Depth = 2
-	net, err := m.shape(sizes.Model).Net(8, 8, 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, _ := net.Body().Flops()
-	// 7 real images forward, 2 images and their mirror images forward and back, and 2*2*8 features.
-	if got, want := m.Flops(sizes), (7+2*4)*all+32*(4*7*2+4*(4+20)); got != want {
-		t.Errorf("%v operations, want %v", got, want)
-	}
 	one := problem(1)
 	data := *one.Data
 	data.Classes, data.Train = []string{"all"}, method.Images{H: 8, W: 8, C: 1, X: make([]float32, 128), Labels: []int{0, 0}}

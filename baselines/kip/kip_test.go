@@ -240,15 +240,3 @@ func TestCheckSizes(t *testing.T) {
 		t.Errorf("more images than there are: %v", err)
 	}
 }
-
-// A batch takes fewer operations than all real images. Solved labels and new networks take more.
-func TestFlops(t *testing.T) {
-	sizes := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, IPC: 10, Model: method.Model{Kind: "fc", Width: 1024, Depth: 3, Nets: 30}}
-	of := map[string]float64{}
-	for _, name := range []string{"learned", "batch", "resample", "solved"} {
-		of[name] = variant(name, 100).Flops(sizes)
-	}
-	if !(0 < of["batch"] && of["batch"] < of["learned"] && of["learned"] < of["solved"] && of["batch"] < of["resample"]) {
-		t.Errorf("operations %v", of)
-	}
-}

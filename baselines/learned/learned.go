@@ -166,16 +166,6 @@ func (m *Learned) CheckSizes(z method.Sizes) error {
 	return method.CheckTrained("dgkip-learned", m.Start, shape, z)
 }
 
-// Flops implements method.Counter. The training of networks does not count.
-func (m *Learned) Flops(z method.Sizes) float64 {
-	net, err := m.shape(z.Model).Net(z.H, z.W, z.C, max(2, z.Classes))
-	if err != nil || z.IPC < 1 {
-		return 0
-	}
-	all, _ := net.Body().Flops()
-	return all * (float64(m.batch(z.Train))/float64(m.Every) + 2*float64(z.IPC*max(2, z.Classes)))
-}
-
 // batch returns the number of real images in a batch, out of train.
 func (m *Learned) batch(train int) int { return min(m.Batch, max(1, train)) }
 

@@ -388,15 +388,6 @@ func TestSettings(t *testing.T) {
 	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "too small for 4 blocks") {
 		t.Errorf("got %v", err)
 	}
-	sizes.Model.Depth = 2
-	net, err := m.Shape(sizes.Model).Net(8, 8, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// 12 real images forward in a quarter of the updates, 2 images forward and back.
-	if all, _ := net.Body().Flops(); m.Flops(sizes) != all*(12.0/4+2*2) {
-		t.Errorf("%v operations", m.Flops(sizes))
-	}
 }
 
 // The images of a class keep the mean colour of its training images, while each has its own colour.

@@ -10,7 +10,6 @@ import (
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
-	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -105,19 +104,6 @@ func (m *Solved) CheckSizes(s method.Sizes) error {
 		}
 	}
 	return m.sizes("dgkip-ls", s, m.loss(s.Classes))
-}
-
-// Flops implements method.Counter.
-func (m *Solved) Flops(s method.Sizes) float64 {
-	pass := s
-	pass.Train = m.batch(s.Train)
-	// With an exact kernel, a real image is represented by its inner products with the set.
-	dim, batch := float64(cmp.Or(space.Dim(s.Model, s.H, s.W), s.IPC*s.Classes)), float64(pass.Train)
-	flops := space.PassFlops(pass)
-	if m.Match != matchWeights {
-		flops += 2 * batch * dim * float64(s.IPC*s.Classes+teacher.Outputs(s.Classes))
-	}
-	return flops
 }
 
 // reals reports whether updates or final labels look at the real images.

@@ -85,7 +85,7 @@ func (w *work) distil() error {
 	}
 	w.findOthers(0)
 	w.s.Set, w.s.Method, w.s.Made = set, nil, w.used()
-	w.s.Timing = w.s.Times.timing(r.flops(), w.s.Made.Past)
+	w.s.Timing = w.s.Times.timing(w.s.Made.Past)
 	if time.Since(w.clock.started) > time.Second || w.ctx.Err() != nil {
 		w.keep()
 	}

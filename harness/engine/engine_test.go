@@ -26,11 +26,10 @@ import (
 
 // walk is a method that moves random images at random. Wrong selects a fault.
 type walk struct {
-	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,heedless,blunt,refuses,flops,slow,begins,more,wider"`
-	Flop    float64 `toml:"flops"`           // operations of an update
-	Keeps   bool    `toml:"keeps"`           // uses the disk
-	Shares  bool    `toml:"shares,omitzero"` // uses a shared value that depends on the name of the data
+	Updates int    `toml:"updates"`
+	Wrong   string `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,heedless,blunt,refuses,beyond,slow,begins,more,wider"`
+	Keeps   bool   `toml:"keeps"`           // uses the disk
+	Shares  bool   `toml:"shares,omitzero"` // uses a shared value that depends on the name of the data
 }
 
 type walkState struct {
@@ -41,14 +40,6 @@ type walkState struct {
 
 func (*walk) Info() method.Info {
 	return method.Info{Name: "walk", Title: "Walk", About: "for tests", Version: 1, Protocol: "half"}
-}
-
-// Flops implements method.Counter.
-func (w *walk) Flops(method.Sizes) float64 {
-	if w.Wrong == "flops" {
-		return math.NaN()
-	}
-	return w.Flop
 }
 
 // surroundings is the time that faults "slow" and "begins" wait before an update.
@@ -159,7 +150,13 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 		}
 		observe(method.Step{
 			Update: s.Update, Of: w.Updates, Loss: loss, HasLoss: w.Wrong != "lossless", Distilled: set.Clone, Checkpoint: save,
-			Metrics: func() map[string]float64 { return map[string]float64{"first": float64(s.Images[0])} },
+			Metrics: func() map[string]float64 {
+				line := map[string]float64{"first": float64(s.Images[0])}
+				if w.Wrong == "beyond" {
+					line["train_acc"] = 2
+				}
+				return line
+			},
 		})
 	}
 	return set, nil

@@ -141,11 +141,11 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 }
 
 // jobs groups runs by their sets. Jobs that share features follow each other. A worker starts with
-// the jobs whose updates need the most operations. It shuffles groups of equal cost, so that
-// workers do not compete for the same jobs.
+// the jobs that have the most updates, training images and images per class. It shuffles groups of
+// equal size, so that workers do not compete for the same jobs.
 func (e *executor) jobs(runs []*Run) []*Job {
 	all := Jobs(runs)
-	rank, operations := map[string]float64{}, map[*Job]float64{}
+	rank, size := map[string]float64{}, map[*Job]float64{}
 	for i, j := range all {
 		e.images[j.Data]++
 		first := j.Runs[0]
@@ -156,11 +156,11 @@ func (e *executor) jobs(runs []*Run) []*Job {
 			}
 		}
 		if e.Worker {
-			operations[j] = updates(first.Identity) * first.flops()
+			size[j] = updates(first.Identity) * float64(j.Data.Shape.Train) * float64(first.Identity.IPC)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Job) int {
-		return cmp.Or(cmp.Compare(operations[b], operations[a]), cmp.Compare(rank[a.Runs[0].group()], rank[b.Runs[0].group()]))
+		return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(rank[a.Runs[0].group()], rank[b.Runs[0].group()]))
 	})
 	return all
 }

@@ -125,16 +125,16 @@ type cellSeed struct {
 	seed uint64
 }
 
-// Limits of a light run: operations of an update, and bytes of the features of all images.
-const lightFlops, lightFeatures = 4e9, 256e6
+// lightFeatures limits the bytes of the features of all training images in a light run.
+const lightFeatures = 256e6
 
 // Light reports whether all runs of a plan are so small that several of them share a machine well:
-// each keeps few processors busy and needs little memory.
+// each keeps few processors busy and needs little memory. The exact kernel of ConvNets keeps all busy.
 func (p *Plan) Light() bool {
 	return !slices.ContainsFunc(p.Runs, func(r *Run) bool {
 		s := r.sizes()
 		net, err := s.Model.Shape().Features(s.H, s.W, s.C)
-		return err != nil || r.flops() > lightFlops || 4*float64(s.Train)*float64(net.Classes()*s.Model.Nets) > lightFeatures
+		return err != nil || s.Model.Limit() == "conv" || 4*float64(s.Train)*float64(net.Classes()*s.Model.Nets) > lightFeatures
 	})
 }
 
@@ -173,14 +173,6 @@ func (p *Plan) OtherCode(s *store.Store) (out []*Run) {
 
 // code returns a digest of the code that computes the run.
 func (r *Run) code() string { return env.Code(r.Method(), r.Cell.Protocol) }
-
-// flops returns the number of operations of an update, or 0 if unknown.
-func (r *Run) flops() float64 {
-	if c, ok := r.Method().(method.Counter); ok {
-		return c.Flops(r.sizes())
-	}
-	return 0
-}
 
 // Unfit is the error of a cell that does not fit its data.
 type Unfit struct {

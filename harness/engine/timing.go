@@ -47,9 +47,9 @@ func (s *stopwatch) update(last, update, iteration int, now time.Time) {
 	s.ready, s.Iteration = time.Time{}, iteration
 }
 
-// timing summarises the times of updates with flops operations each, over sessions.
-func (s *stopwatch) timing(flops float64, sessions []store.Session) store.Timing {
-	t := store.Timing{Excluded: s.Skipped, Flops: flops}
+// timing summarises the times of updates over sessions.
+func (s *stopwatch) timing(sessions []store.Session) store.Timing {
+	t := store.Timing{Excluded: s.Skipped}
 	t.Median, t.Counted = median(s.Rows)
 	if t.Counted > 0 {
 		t.PerIteration = max(1, s.Iteration)

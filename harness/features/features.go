@@ -48,18 +48,6 @@ func (c Config) Dim() int {
 	return n.Classes() * c.Nets
 }
 
-// Flops returns the number of multiplications and additions for the features of one image, by the
-// definition of the networks. The gradient in the image takes as many again. Flops returns 0 if c
-// is not valid.
-func (c Config) Flops() float64 {
-	n, c, err := c.net()
-	if err != nil {
-		return 0
-	}
-	all, _ := n.Flops()
-	return all * float64(c.Nets)
-}
-
 // Map is a fixed random-feature map. Several goroutines may use it, each with its own Pass.
 type Map struct {
 	cfg  Config

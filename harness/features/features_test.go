@@ -452,21 +452,6 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// Operation counts match counts by hand.
-func TestFlops(t *testing.T) {
-	for _, c := range []struct {
-		cfg  Config
-		want float64
-	}{
-		{Config{Kind: "fc", H: 28, W: 28, C: 1}, 30 * 2 * (784*1024 + 2*1024*1024)},
-		{Config{Kind: "conv", H: 32, W: 32, C: 3, Nets: 1}, 2 * 9 * (1024*3*256 + (256+64)*256*256)},
-	} {
-		if got := c.cfg.Flops(); got != c.want {
-			t.Errorf("%+v: %v operations, want %v", c.cfg, got, c.want)
-		}
-	}
-}
-
 // The bits of features and gradients of small maps equal the recorded ones on every processor.
 func TestGolden(t *testing.T) {
 	var got strings.Builder

@@ -159,6 +159,3 @@ func CheckLambda(lambda float64, s Sizes) error {
 	}
 	return nil
 }
-
-// Counter is implemented by methods that can estimate the floating-point operations of an update.
-type Counter interface{ Flops(Sizes) float64 }

@@ -34,9 +34,8 @@ func (s convShape) out() int {
 }
 
 // inside returns the number of activations before pooling.
-func (l *convBlock[F]) inside() int    { return l.inner() }
-func (l *convBlock[F]) weights() int   { return 9 * l.inCh * l.outCh }
-func (l *convBlock[F]) flops() float64 { return 2 * float64(l.h*l.w) * float64(l.weights()) }
+func (l *convBlock[F]) inside() int  { return l.inner() }
+func (l *convBlock[F]) weights() int { return 9 * l.inCh * l.outCh }
 
 func (l *convBlock[F]) tensors() []Tensor {
 	fan := 9 * l.inCh

@@ -39,10 +39,6 @@ func TestTensors(t *testing.T) {
 	if next != net.Params() || net.Inputs() != 28*28 || net.Classes() != 2 {
 		t.Errorf("%d parameters in tensors of %d, %d inputs, %d classes", next, net.Params(), net.Inputs(), net.Classes())
 	}
-	all, first := net.Flops()
-	if f := 2.0 * 1024 * 9 * 128; first != f || all != f+2*256*9*128*128+2*64*9*128*128+2*2048*2 {
-		t.Errorf("%g operations, %g in the first layer", all, first)
-	}
 }
 
 // TestRows checks the layout of weights: changing the weights of output o of the last layer
@@ -150,10 +146,6 @@ func TestDoubling(t *testing.T) {
 		}
 		if net.Params() != c.params || net.Body().Classes() != 4*4*512 {
 			t.Errorf("%d parameters, want %d, and %d features", net.Params(), c.params, net.Body().Classes())
-		}
-		// 154.6 million multiplications for a colour image of 32x32 pixels.
-		if all, _ := net.Flops(); c.ch == 3 && all != 2*(1024*27*128+256*9*128*256+64*9*256*512+8192*10) {
-			t.Errorf("%v operations", all)
 		}
 	}
 }

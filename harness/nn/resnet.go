@@ -37,11 +37,6 @@ func (l *skip[F]) inside() int {
 
 func (l *skip[F]) tensors() []Tensor { return l.f.Tensors() }
 
-func (l *skip[F]) flops() float64 {
-	all, _ := l.f.Flops()
-	return all
-}
-
 func (l *skip[F]) stage(*workspace[F]) stage[F] { return &skipStage[F]{l.f.NewPass()} }
 
 // skipStage is skip at work: a pass through f, to whose results the direct path is added.

@@ -62,19 +62,6 @@ func (k Conv) Check() error {
 	return nil
 }
 
-// Evaluations is the number of covariances of a pair that go through ReLU.
-func (k Conv) Evaluations() int {
-	sum := 0
-	for _, g := range k.grids(k.Depth) {
-		h, w := 0, 0
-		for d := -g.out; d <= g.out; d++ {
-			h, w = h+max(0, g.h/2-abs(d)), w+max(0, g.w/2-abs(d))
-		}
-		sum += 16 * h * w
-	}
-	return sum
-}
-
 func abs(d int) int { return max(d, -d) }
 
 // grid is a layer with h x w places before the average. Displacements of up to band become

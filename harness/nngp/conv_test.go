@@ -181,12 +181,6 @@ func TestConvMatchesFullRecursion(t *testing.T) {
 	}
 }
 
-func TestEvaluations(t *testing.T) {
-	if n := conv(32, 32, 3, 3).Evaluations(); n != 168000 {
-		t.Errorf("%d evaluations for a pair of 32x32 pixels", n)
-	}
-}
-
 // A value depends only on its two images, and the Gram matrix of different images is positive
 // definite.
 func TestConvGram(t *testing.T) {
@@ -297,7 +291,6 @@ func BenchmarkConv(b *testing.B) {
 							b.Fatal(err)
 						}
 					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*32*k.Evaluations()), "ns/evaluation")
 				})
 			}
 		}

@@ -213,7 +213,6 @@ func BenchmarkConvPass(b *testing.B) {
 					p.Forward()
 					p.Backward(dx, c.dGram, c.dCross)
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*2*(8+24)*k.Evaluations()), "ns/evaluation")
 			})
 		}
 	}

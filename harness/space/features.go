@@ -16,6 +16,15 @@ func Config(m method.Model, h, w, c int) features.Config {
 	return features.Config{Kind: m.Kind, H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth, Algorithm: m.Shape().Algo}
 }
 
+// Dim returns the number of features of an image in a model's networks, or 0 for an exact
+// kernel.
+func Dim(m method.Model, h, w int) int {
+	if m.Exact() {
+		return 0
+	}
+	return Config(m, h, w, 1).Dim()
+}
+
 // featureSpace is the space of the features of some networks.
 type featureSpace struct {
 	Source

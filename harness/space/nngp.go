@@ -13,34 +13,21 @@ import (
 
 func init() {
 	for _, name := range []string{"nngp", "ntk"} {
-		kinds[name] = kind{
-			space: func(s Source) Space {
-				weight, bias := s.Model.Deviations()
-				k := nngp.FC{Size: s.Data.Train.Size(), Depth: s.Model.Depth, Weight: weight, Bias: bias, Tangent: name == "ntk"}
-				return kernelSpace[fcImages]{s, fcSettings(s.Model, k), true, func(_ context.Context, x []float32) (fcImages, error) {
-					return fcImages{nngp.NewImages(x, k.Size), k}, nil
-				}}
-			},
-			// A pair takes a product of pixels and about fifty operations per layer.
-			flops: func(s method.Sizes) float64 {
-				all, pixels := float64(s.IPC*s.Classes)*float64(s.Train), float64(s.H*s.W*s.C)
-				return all*(2*pixels+50*float64(s.Model.Depth)) + 2*all*pixels
-			},
+		kinds[name] = func(s Source) Space {
+			weight, bias := s.Model.Deviations()
+			k := nngp.FC{Size: s.Data.Train.Size(), Depth: s.Model.Depth, Weight: weight, Bias: bias, Tangent: name == "ntk"}
+			return kernelSpace[fcImages]{s, fcSettings(s.Model, k), true, func(_ context.Context, x []float32) (fcImages, error) {
+				return fcImages{nngp.NewImages(x, k.Size), k}, nil
+			}}
 		}
 	}
-	for name, cost := range map[string]float64{"nngp-conv": 50, "ntk-conv": 75} {
-		kinds[name] = kind{
-			space: func(s Source) Space {
-				k := convOf(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C)
-				return kernelSpace[convImages]{s, k, false, func(ctx context.Context, x []float32) (convImages, error) {
-					images, err := k.Images(ctx, x, nil)
-					return convImages{images, k}, err
-				}}
-			},
-			// Every covariance takes about cost operations, twice forward and twice back.
-			flops: func(s method.Sizes) float64 {
-				return 4 * cost * float64(s.IPC*s.Classes) * float64(s.Train) * float64(convOf(s.Model, s.H, s.W, s.C).Evaluations())
-			},
+	for _, name := range []string{"nngp-conv", "ntk-conv"} {
+		kinds[name] = func(s Source) Space {
+			k := convOf(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C)
+			return kernelSpace[convImages]{s, k, false, func(ctx context.Context, x []float32) (convImages, error) {
+				images, err := k.Images(ctx, x, nil)
+				return convImages{images, k}, err
+			}}
 		}
 	}
 }

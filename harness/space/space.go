@@ -67,17 +67,12 @@ type Kept struct {
 
 // kinds are the spaces other than features of random networks, by the kind of the model. Files
 // of this package register them.
-var kinds = map[string]kind{}
-
-type kind struct {
-	space func(Source) Space
-	flops func(method.Sizes) float64 // of a pass in an update; nil means PassFlops of networks
-}
+var kinds = map[string]func(Source) Space{}
 
 // Space returns the space of the source's model.
 func (s Source) Space() Space {
-	if k, ok := kinds[s.Model.Kind]; ok {
-		return k.space(s)
+	if space, ok := kinds[s.Model.Kind]; ok {
+		return space(s)
 	}
 	return randomFeatures(s)
 }

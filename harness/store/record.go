@@ -112,10 +112,6 @@ type Timing struct {
 	Iteration    float64 `json:"seconds_per_iteration,omitempty"`
 	PerIteration int     `json:"updates_per_iteration,omitempty"`
 
-	// Flops is the number of floating-point operations of an update, or 0 if unknown. Unlike times,
-	// it can be compared across machines.
-	Flops float64 `json:"flops_per_update,omitempty"`
-
 	// Shared is set if other runs used the same machine (-jobs > 1, other processes in the same
 	// folder, or a busy machine). Hosts is the number of machines that computed updates. Tables mark times with
 	// Shared set or Hosts > 1.
