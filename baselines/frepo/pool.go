@@ -50,7 +50,7 @@ func newPool(net *nn.Net[float32], size, life int, rate float64, seed uint64) *p
 func (p *pool) fresh(name ...string) network {
 	theta := make([]float32, p.net.Params())
 	p.net.InitLecun(theta, rng.Stream(p.seed, append([]string{"frepo", "weights"}, name...)...))
-	v := optim.NewVariable("weights of a network", theta, optim.NewAdam[float32], optim.AdamConfig{LR: p.rate})
+	v := optim.NewVariable("weights of a network", theta, optim.Adam(p.rate, 0.9, 0.999))
 	v.Grad = p.grad
 	return network{weights: v}
 }

@@ -47,8 +47,8 @@ func newRun(p method.Problem, m *FRePo) (*run, error) {
 	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "frepo", "start")); err != nil {
 		return nil, err
 	}
-	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewLAMB[float32], optim.AdamConfig{LR: m.Rate})
-	r.labels = optim.NewVariable("labels", firstLabels(r.begin.Of, classes), optim.NewLAMB[float64], optim.AdamConfig{LR: m.Rate})
+	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.LAMB(m.Rate, 0.9, 0.999))
+	r.labels = optim.NewVariable("labels", firstLabels(r.begin.Of, classes), optim.LAMB(m.Rate, 0.9, 0.999))
 	r.variables = []method.Variable{r.images}
 	if m.Labels == "learned" {
 		r.variables = append(r.variables, r.labels)

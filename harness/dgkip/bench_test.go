@@ -56,7 +56,7 @@ func benchmarkUpdate(b *testing.B, kind, name string, ipc int) {
 	r := &run{
 		theta: theta, lambda: float64(n) * 1e-6, norm: theta.Norm,
 	}
-	move := optim.NewVariable("images", make([]float32, n*size), optim.NewAdaBelief[float32], optim.AdamConfig{LR: 0.01})
+	move := optim.NewVariable("images", make([]float32, n*size), optim.AdaBelief(0.01, 0.9, 0.999))
 	r.images, r.dx = move.X, move.Grad
 	s.FillNormal(r.images, 0, 1)
 	var real tensor.Mat[float32]

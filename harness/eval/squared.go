@@ -143,7 +143,7 @@ func (q *Squared) Score(ctx context.Context, t method.Trial, observe func(method
 	return all.score(ctx, func(stream func(...string) *rng.Rand) (training, []float32) {
 		theta := make([]float32, net.Params())
 		net.InitLecun(theta, stream("init"))
-		weights := optim.NewVariable("weights", theta, optim.NewAdam[float32], optim.AdamConfig{LR: q.Rate})
+		weights := optim.NewVariable("weights", theta, optim.Adam(q.Rate, 0.9, 0.999))
 		return &regressing{q: q, pass: net.NewPass(), data: data, steps: all.steps, stream: stream, weights: weights}, theta
 	})
 }

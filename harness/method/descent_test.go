@@ -27,7 +27,7 @@ func (l *line) say(format string, args ...any) { l.said = append(l.said, fmt.Spr
 
 func newLine(t testing.TB, updates int) *line {
 	t.Helper()
-	x := optim.NewVariable("number", []float32{10}, optim.NewSGD[float32], optim.SGDConfig{LR: 1})
+	x := optim.NewVariable("number", []float32{10}, optim.SGD(1, 0, 0))
 	l := &line{x: x}
 	l.Descent = Descent{
 		Name: "line", Updates: updates, Variables: []Variable{x}, Set: func() *Distilled { return &Distilled{Images: slices.Clone(x.X)} },
@@ -208,7 +208,7 @@ func TestBadCheckpoints(t *testing.T) {
 	try("fewer updates", state, func(l *line, _ *Problem) { l.Updates = 1 })
 	try("more variables", state, func(l *line, _ *Problem) { l.Variables = append(l.Variables, l.x) })
 	try("more values", state, func(l *line, _ *Problem) {
-		x := optim.NewVariable("number", []float32{10, 1}, optim.NewSGD[float32], optim.SGDConfig{LR: 1})
+		x := optim.NewVariable("number", []float32{10, 1}, optim.SGD(1, 0, 0))
 		l.Variables = []Variable{x}
 	})
 }
