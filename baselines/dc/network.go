@@ -2,7 +2,6 @@ package dc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"dgkip/harness/method"
@@ -66,9 +65,6 @@ func (n *network) UnmarshalBinary(data []byte) error {
 	var s savedNetwork
 	if err := method.Decode(data, &s); err != nil {
 		return err
-	}
-	if len(s.Theta) != len(n.theta) {
-		return errors.New("it belongs to another network")
 	}
 	copy(n.theta, s.Theta)
 	if n.begun = s.Training != nil; !n.begun {

@@ -265,22 +265,6 @@ func TestPool(t *testing.T) {
 	if again := p.fresh("101"); !slices.Equal(p.theta(0), again.weights.X) {
 		t.Error("the network was not replaced by a new one")
 	}
-	state, err := p.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, size := range map[string][2]int{"pool of another size": {2, 102}, "another life": {1, 102}} {
-		q := newPool(net, size[0], size[1], m.NetRate, 1)
-		if what == "another life" {
-			p.nets[0].age = 102
-			if state, err = p.MarshalBinary(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := q.UnmarshalBinary(state); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
 }
 
 // With a pool of one network, a life of one update and fixed labels, FRePo is RFAD: every update has the

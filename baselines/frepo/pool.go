@@ -1,7 +1,6 @@
 package frepo
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -126,13 +125,7 @@ func (p *pool) UnmarshalBinary(data []byte) error {
 	if err := method.Decode(data, &all); err != nil {
 		return err
 	}
-	if len(all) != len(p.nets) {
-		return errors.New("it belongs to a pool of another size")
-	}
 	for i, saved := range all {
-		if saved.Age < 0 || saved.Age >= p.life {
-			return errors.New("it belongs to a pool with another life")
-		}
 		if err := p.nets[i].weights.UnmarshalBinary(saved.Weights); err != nil {
 			return err
 		}

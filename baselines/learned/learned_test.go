@@ -227,26 +227,6 @@ func TestPool(t *testing.T) {
 	if first.real.Rows = 0; slices.Equal(r.chosen(0).real.Data, drawn.Data) {
 		t.Error("two turns have the same real images")
 	}
-
-	state, err := r.pool.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, change := range map[string]func(*Learned){
-		"pool of another size": func(m *Learned) { m.Pool = 2 },
-		"another life":         func(m *Learned) { m.Life = 5 },
-		"recipe":               func(m *Learned) { m.NetRate = 0.02 },
-	} {
-		other := *m
-		change(&other)
-		q, err := newRun(problem(2), &other)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := q.pool.UnmarshalBinary(state); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
 	r.pool.m.Epochs = 1
 	r.images.X[0] = float32(math.Inf(1))
 	if err := r.pool.turn(3); err == nil || !strings.Contains(err.Error(), "net_rate") {

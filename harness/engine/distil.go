@@ -54,6 +54,7 @@ func (w *work) distil() error {
 	w.s.Times.warm = warmUp
 	set, err := r.Method().Distill(w.ctx, p, w.observe)
 	if errors.Is(err, method.ErrCheckpoint) { // such as one of an earlier version
+		w.Board.Printf("%s: %v; starting over", r.Name(), err)
 		w.s.restart()
 		p.Resume = nil
 		set, err = r.Method().Distill(w.ctx, p, w.observe)

@@ -110,7 +110,6 @@ func Run(t *testing.T, fresh func() method.Method, o Options) {
 			t.Run("sharing", c.sharing)
 			t.Run("cancelled before the start", c.cancelledBefore)
 			t.Run("checkpoints", c.checkpoints)
-			t.Run("damaged checkpoints", c.damagedCheckpoints)
 			t.Run("stop anywhere", c.stopAnywhere)
 		})
 	}
