@@ -23,8 +23,9 @@
 // A pool of networks begins with random weights. Every update uses one of them, drawn at random. That
 // network then takes a step of Adam on the current set, with the loss (1/2n) sum_i |f(x_i) - y_i|^2.
 // After a number of updates, its life, a new network replaces it. So L is lowered in networks of all
-// ages, and no gradient goes back through a training. Initial ages are spread over a life, so that
-// networks are not all replaced at once, although all weights are random at first.
+// ages, and no gradient goes back through a training. Initial ages are spread over a life, unless it is
+// shorter than the pool, so that networks are not all replaced at once, although all weights are random
+// at first.
 //
 // A pool of one network with a life of one update draws a new network for every update. With fixed
 // labels and no margin, this is the loss of RFAD with a single network.

@@ -390,11 +390,8 @@ func TestSettings(t *testing.T) {
 	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "too small for 4 blocks") {
 		t.Errorf("got %v", err)
 	}
-	one := problem(1)
-	data := *one.Data
-	data.Classes, data.Train = []string{"all"}, method.Images{H: 8, W: 8, C: 1, X: make([]float32, 128), Labels: []int{0, 0}}
-	one.Data = &data
-	if _, err := m.Distill(context.Background(), one, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "there must be two or more") {
+	sizes.Classes = 1
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "frepo needs at least two classes") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package frepo
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -36,9 +35,6 @@ type run struct {
 
 func newRun(p method.Problem, m *FRePo) (*run, error) {
 	train, classes := p.Data.Train, len(p.Data.Classes)
-	if classes < 2 {
-		return nil, errors.New("one class is not enough: there must be two or more")
-	}
 	r := &run{m: m, p: p, mirror: m.Mirror && train.C == 3 && !p.Data.Characters}
 	net, err := m.shape(p.Model).Net(train.H, train.W, train.C, classes)
 	if err != nil {

@@ -161,7 +161,7 @@ func (m *Learned) loss(classes int) convex.Loss {
 func (m *Learned) CheckSizes(z method.Sizes) error {
 	shape := m.shape(z.Model)
 	if m.Doubling && !shape.Convolves() {
-		return &method.BadSetting{Key: "doubling", Why: "has no effect without convolutions", Hint: "leave out doubling"}
+		return errors.New("dgkip-learned: doubling has no effect without convolutions\nhint: leave out doubling")
 	}
 	return method.CheckTrained("dgkip-learned", m.Start, shape, z)
 }

@@ -2,7 +2,6 @@ package learned
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 
@@ -35,9 +34,6 @@ type run struct {
 
 func newRun(p method.Problem, m *Learned) (*run, error) {
 	train, classes := p.Data.Train, len(p.Data.Classes)
-	if classes < 2 {
-		return nil, errors.New("one class is not enough: there must be two or more")
-	}
 	r := &run{m: m, p: p}
 	var err error
 	if r.strategy, err = augment.Matching(m.Augment, p.Data.Characters); err != nil {

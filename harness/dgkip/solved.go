@@ -100,7 +100,7 @@ func (m *Solved) CheckSizes(s method.Sizes) error {
 		real  int
 	}{{"match", m.Match, m.batch(s.Train)}, {"refit_labels", m.RefitLabels, s.Train}} {
 		if x.match == matchOutputs && s.Train > 0 && s.IPC*s.Classes >= x.real {
-			return &method.BadSetting{Key: x.key, Why: fmt.Sprintf("is \"outputs\", which any set of ipc %d fits exactly on %d real images", s.IPC, x.real), Hint: "lower ipc, or use more real images"}
+			return fmt.Errorf("%s is \"outputs\", which any set of ipc %d fits exactly on %d real images\nhint: lower ipc, or use more real images", x.key, s.IPC, x.real)
 		}
 	}
 	return m.sizes("dgkip-ls", s, m.loss(s.Classes))

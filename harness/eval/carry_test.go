@@ -87,7 +87,7 @@ func TestCarryRefuses(t *testing.T) {
 	f.Transfer, f.Loss = true, "own"
 	for classes, refused := range map[int]bool{2: false, 10: true} {
 		err := f.CheckSizes(method.Sizes{Model: model, Classes: classes, H: 8, W: 8, C: 1})
-		if errors.As(err, &bad) != refused || err != nil && !refused {
+		if (err != nil) != refused {
 			t.Errorf("%d classes: got %v", classes, err)
 		}
 	}

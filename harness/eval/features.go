@@ -64,7 +64,7 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 		}
 	}
 	if f.Carry != "" && s.Classes != 2 {
-		return &method.BadSetting{Key: "carry", Why: fmt.Sprintf("works for two classes only, not %d", s.Classes), Hint: "leave it out"}
+		return fmt.Errorf("carry works for two classes only, not %d\nhint: leave it out", s.Classes)
 	}
 	return s.Model.CheckFeatures(s)
 }
