@@ -67,6 +67,26 @@ func TestLargeHinge(t *testing.T) {
 	}
 }
 
+// If the interior-point method needs too many products, the method of multipliers follows with as
+// many as it has alone.
+func TestHingeTriesBoth(t *testing.T) {
+	r := rng.Stream(1, "fallback")
+	a, of := classes(r, 60, 10, 2)
+	y := make([]float64, a.Rows)
+	for i, c := range of {
+		if y[i] = float64(2*c - 1); r.IntN(3) == 0 {
+			y[i] = -y[i]
+		}
+	}
+	k := tensor.NewMat[float32](a.Rows, a.Rows)
+	tensor.Gram(k, a)
+	const limit = interiorProducts + 100
+	fit, err := dual{Gram: k, Labels: y, Loss: HingeLoss, Lambda: 60e-9}.solve(towards(closeGap, limit))
+	if !errors.Is(err, ErrGap) || fit.Sweeps < interiorProducts+limit || fit.Sweeps > interiorProducts+limit+200 {
+		t.Errorf("%v steps, %v", fit.Sweeps, err)
+	}
+}
+
 // The method of multipliers agrees with the interior-point method on random small problems,
 // including singular ones and overlapping classes.
 func TestMultipliers(t *testing.T) {

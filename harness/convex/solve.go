@@ -38,10 +38,6 @@ type Problem struct {
 
 	// Report, if given, receives the fraction of the work done, from 0 to 1.
 	Report func(done float64)
-
-	// Keeper, if given, stores the state of a solver for many images between steps.
-	// Solve resumes from a stored state and ends with the same bits.
-	Keeper Keeper
 }
 
 // Solution is the model that a solver found, with a proof of its quality.

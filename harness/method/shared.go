@@ -31,10 +31,6 @@ type Disk interface {
 
 	// Save keeps the size bytes that write writes, unless there is no room.
 	Save(key string, size int64, write func(io.Writer) error)
-
-	// Keep is Save for the state of a long computation. It saves at most once every ten
-	// seconds, and replaces the earlier state.
-	Keep(key string, size int64, write func(io.Writer) error)
 }
 
 // OnDisk reads values of known lengths from the disk. If the disk has nothing under the key, or is

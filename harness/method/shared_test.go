@@ -10,7 +10,6 @@ type shelf struct{}
 
 func (shelf) Load(string, func(io.Reader) error) bool   { return false }
 func (shelf) Save(string, int64, func(io.Writer) error) {}
-func (shelf) Keep(string, int64, func(io.Writer) error) {}
 
 func TestSharedDisk(t *testing.T) {
 	if (*Shared)(nil).Disk() != nil {

@@ -36,8 +36,6 @@ func (m memory) Load(key string, read func(io.Reader) error) bool {
 	return ok && read(bytes.NewReader(b)) == nil
 }
 
-func (m memory) Keep(string, int64, func(io.Writer) error) {}
-
 func (m memory) Save(key string, size int64, write func(io.Writer) error) {
 	var b bytes.Buffer
 	if err := write(&b); err == nil && int64(b.Len()) == size {

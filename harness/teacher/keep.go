@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"io"
 
-	"dgkip/harness/method"
 	"dgkip/harness/tensor"
 )
 
@@ -52,20 +51,3 @@ func (t *Theta) read(from io.Reader) error {
 	}
 	return nil
 }
-
-// unfinished keeps the state of a solve on disk. It implements convex.Keeper.
-type unfinished struct {
-	disk method.Disk
-	key  string
-}
-
-func (h unfinished) Keep(solver string, size int64, write func(io.Writer) error) {
-	h.disk.Keep(h.name(solver), size, write)
-}
-
-func (h unfinished) Load(solver string, read func(io.Reader) error) bool {
-	return h.disk.Load(h.name(solver), read)
-}
-
-// name contains the version of the solvers' states. Raise it when the bits of a solver change.
-func (h unfinished) name(solver string) string { return h.key + ", state 1 of " + solver }

@@ -50,54 +50,6 @@ func (m memory) Save(key string, size int64, write func(io.Writer) error) {
 	}
 }
 
-func (m memory) Keep(string, int64, func(io.Writer) error) {}
-
-// stopping is a memory that keeps solver states, and stops the solve at the second one.
-type stopping struct {
-	memory
-	stop   func()
-	states int
-}
-
-func (s *stopping) Keep(key string, size int64, write func(io.Writer) error) {
-	s.Save(key, size, write)
-	if s.states++; s.states == 2 {
-		s.stop()
-	}
-}
-
-// A solve that is stopped again and again continues each time.
-func TestInterruptedTheta(t *testing.T) {
-	three := func() space.Source {
-		r := real("nngp-conv")
-		r.Data.Classes = []string{"a", "b", "c"}
-		for i := range r.Data.Train.Labels {
-			r.Data.Train.Labels[i] = i % 3
-		}
-		return r
-	}
-	problem := Problem{Loss: convex.SoftmaxLoss, Gap: 1e-4}
-	want, err := problem.Theta(context.Background(), three())
-	if err != nil {
-		t.Fatal(err)
-	}
-	disk := &stopping{memory: memory{}}
-	for stops := 0; ; stops++ {
-		r := three()
-		r.Shared = r.Shared.With(disk)
-		ctx, stop := context.WithCancel(context.Background())
-		disk.states, disk.stop = 0, stop
-		got, err := problem.Theta(ctx, r)
-		if errors.Is(err, context.Canceled) && stops < 1000 {
-			continue
-		}
-		if err != nil || stops < 2 || !reflect.DeepEqual(got, want) {
-			t.Errorf("after %d stops: %v, or other bits", stops, err)
-		}
-		break
-	}
-}
-
 func TestThetaHasTheSameBitsFromEverySource(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
 		for _, loss := range Losses(2) {

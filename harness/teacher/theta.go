@@ -109,15 +109,13 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 		}
 		key := strings.Join([]string{name, s.Data.Name, of}, " ")
 		disk := s.Shared.Disk()
-		var keeper convex.Keeper
 		if disk != nil {
 			t := new(Theta)
 			if disk.Load(key, func(from io.Reader) error { return t.read(from) }) {
 				return t, nil
 			}
-			keeper = unfinished{disk, key}
 		}
-		t, err := p.solve(ctx, s, keeper)
+		t, err := p.solve(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("the %s model on %s: %w", p.Loss, s.Data.Name, err)
 		}
@@ -128,7 +126,7 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 	})
 }
 
-func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper) (*Theta, error) {
+func (p Problem) solve(ctx context.Context, s space.Source) (*Theta, error) {
 	train := s.Data.Train
 	if err := convex.CheckSize(p.Loss, train.Len(), space.Dim(s.Model, train.H, train.W)); err != nil {
 		return nil, err
@@ -138,7 +136,7 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 		return nil, err
 	}
 	problem.Labels, problem.Lambda = RealLabels(train.Labels, len(s.Data.Classes), p.Loss), float64(train.Len())*p.Lambda
-	problem.Report, problem.Keeper = s.Report("solving the "+string(p.Loss)+" model"), keeper
+	problem.Report = s.Report("solving the " + string(p.Loss) + " model")
 	fit, err := convex.Solve(ctx, problem, p.Gap)
 	if errors.Is(err, convex.ErrGap) {
 		more := ""

@@ -387,9 +387,6 @@ func (d *disk) Load(key string, read func(io.Reader) error) bool {
 	return err == nil
 }
 
-// Keep implements method.Disk. It saves every time.
-func (d *disk) Keep(key string, size int64, write func(io.Writer) error) { d.Save(key, size, write) }
-
 // Save implements method.Disk.
 func (d *disk) Save(key string, size int64, write func(io.Writer) error) {
 	var b bytes.Buffer
