@@ -140,50 +140,6 @@ func TestExactThetaIsOne(t *testing.T) {
 	}
 }
 
-// The softmax model of the exact kernel reaches the requested gap, computed here from outputs and
-// norm.
-func TestExactSoftmax(t *testing.T) {
-	r := real("nngp")
-	r.Data.Classes = []string{"a", "b", "c"}
-	for i := range r.Data.Train.Labels {
-		r.Data.Train.Labels[i] = i % 3
-	}
-	theta, err := Problem{Loss: convex.SoftmaxLoss, Lambda: 1e-3, Gap: 1e-4}.Theta(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := gram(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := k.Rows
-	primal, dual := theta.Lambda/2*theta.Norm*theta.Norm, -theta.Lambda/2*theta.Norm*theta.Norm
-	for i, of := range r.Data.Train.Labels {
-		f, sum := make([]float64, 3), 0.0
-		for c := range f {
-			for j := range n {
-				f[c] += theta.Weights.Row(c)[j] * float64(k.Row(i)[j])
-			}
-			sum += math.Exp(f[c])
-			if d := f[c] - theta.Outputs.Row(i)[c]; math.Abs(d) > 1e-4 {
-				t.Fatalf("output %v, not %v", theta.Outputs.Row(i)[c], f[c])
-			}
-			p := -theta.Lambda * theta.Weights.Row(c)[i]
-			if c == of {
-				p++
-			}
-			if p < 0 || p > 1 {
-				t.Fatalf("dual probability %v", p)
-			}
-			dual -= p * math.Log(p)
-		}
-		primal += math.Log(sum) - f[of]
-	}
-	if gap := (primal - dual) / max(primal, 1); gap < -1e-6 || gap > 1e-4 || math.Abs(gap-theta.Gap) > 1e-5 {
-		t.Errorf("gap %v, not %v", gap, theta.Gap)
-	}
-}
-
 // Two datasets with equal images and different names have different networks, in any order of
 // use.
 func TestFeaturesDependOnTheName(t *testing.T) {

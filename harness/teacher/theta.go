@@ -1,8 +1,10 @@
 package teacher
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -41,9 +43,7 @@ func defaultGap(loss convex.Loss) float64 {
 type Theta struct {
 	space.Model
 	Outputs tensor.Mat[float64] // of the training images, [n, K]
-	Lambda  float64             // lambda_O
 	Gap     float64             // relative duality gap that was reached
-	Sweeps  float64             // of the solver
 	Errors  int                 // misclassified training images
 }
 
@@ -107,11 +107,11 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := strings.Join([]string{name, s.Data.Name, of}, " ")
+		key := strings.Join([]string{name, s.Data.Name, of, "gob"}, " ")
 		disk := s.Shared.Disk()
 		if disk != nil {
 			t := new(Theta)
-			if disk.Load(key, func(from io.Reader) error { return t.read(from) }) {
+			if disk.Load(key, func(from io.Reader) error { return gob.NewDecoder(from).Decode(t) }) {
 				return t, nil
 			}
 		}
@@ -120,7 +120,12 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 			return nil, fmt.Errorf("the %s model on %s: %w", p.Loss, s.Data.Name, err)
 		}
 		if disk != nil {
-			disk.Save(key, int64(t.size()), t.write)
+			var b bytes.Buffer
+			err := gob.NewEncoder(&b).Encode(t)
+			disk.Save(key, int64(b.Len()), func(to io.Writer) error {
+				_, failed := b.WriteTo(to)
+				return errors.Join(err, failed)
+			})
 		}
 		return t, nil
 	})
@@ -155,10 +160,7 @@ func (p Problem) solve(ctx context.Context, s space.Source) (*Theta, error) {
 			return nil, err
 		}
 	}
-	return &Theta{
-		Model: model, Outputs: fit.Outputs,
-		Lambda: fit.Lambda, Gap: fit.Gap, Sweeps: fit.Sweeps, Errors: Errors(fit.Outputs, train.Labels),
-	}, nil
+	return &Theta{Model: model, Outputs: fit.Outputs, Gap: fit.Gap, Errors: Errors(fit.Outputs, train.Labels)}, nil
 }
 
 // normOf returns the norm of a model with weights a [K, N] of the training images and outputs
