@@ -118,6 +118,10 @@ func TestGapBoundsEveryLoss(t *testing.T) {
 			if best > own.Gap*(1+1e-6)+1e-6 {
 				t.Errorf("%s: the best gap is %v, one at other dual variables %v", loss, best, own.Gap)
 			}
+			primal := value(s.Labels, Apply(a, theta)) + s.Lambda/2*frobenius2(theta)
+			if want := primal - fit.Primal; math.Abs(best-want) > 1e-6*(1+math.Abs(want)) {
+				t.Errorf("%s: the best gap is %v, P(Theta) - P(Theta*) is %v", loss, best, want)
+			}
 			if loss == HingeLoss {
 				check("sharp alpha", Bound(Gap{Pair: Gains(Hinge{Temperature: 0.1}), Lambda: s.Lambda}.Eval(Features{A: a, Theta: theta}, y, nil).Gap, s.Lambda))
 			}

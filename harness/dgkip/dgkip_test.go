@@ -128,7 +128,7 @@ func TestProgress(t *testing.T) {
 				if !strings.Contains(name, "hinge") && name != "svm" {
 					loss = convex.Loss(set.Loss)
 				}
-				theta, err := teacher.Problem{Loss: loss}.Theta(context.Background(), space.Of(p))
+				theta, err := teacher.Problem{Loss: loss, Lambda: teacher.DefaultLambda}.Theta(context.Background(), space.Of(p))
 				if err != nil {
 					t.Fatal(err)
 				}

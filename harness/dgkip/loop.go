@@ -90,7 +90,7 @@ func (l Loop) newRun(p method.Problem, name string) *run {
 
 // train is Step 1: it trains Theta_O on the real images, or finds it in the cache.
 func (r *run) train(ctx context.Context, loss convex.Loss) (err error) {
-	r.teacher = teacher.Problem{Loss: loss, Lambda: r.Lambda, Gap: r.TeacherGap}
+	r.teacher = teacher.Problem{Loss: loss, Lambda: r.Lambda, Gap: cmp.Or(r.TeacherGap, teacher.DefaultGap(loss))}
 	if r.Draws > 0 { // every draw has its own Theta_O
 		return nil
 	}

@@ -159,7 +159,7 @@ func project(t *testing.T, trial *method.Trial) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theta, err := teacher.Problem{Loss: convex.LogisticLoss}.Theta(context.Background(), r)
+	theta, err := teacher.Problem{Loss: convex.LogisticLoss, Lambda: teacher.DefaultLambda}.Theta(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
 	"dgkip/harness/rng"
 )
 
@@ -78,13 +79,13 @@ func testConvGram(t *testing.T, r Source) {
 
 // stopping is a disk that calls stop after left values were saved.
 type stopping struct {
-	memory
+	methodtest.Disk
 	left int
 	stop context.CancelFunc
 }
 
 func (d *stopping) Save(key string, size int64, write func(io.Writer) error) {
-	d.memory.Save(key, size, write)
+	d.Disk.Save(key, size, write)
 	if d.left--; d.left == 0 {
 		d.stop()
 	}
@@ -97,24 +98,24 @@ func TestConvGramResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	disk := &stopping{memory{}, 2, stop}
+	disk := &stopping{left: 2, stop: stop}
 	r := many("ntk-conv")
 	r.Shared = r.Shared.With(disk)
 	if _, err := gram(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if len(disk.memory) != 2 {
-		t.Fatalf("%d values on disk, want 2 parts", len(disk.memory))
+	if len(disk.Content) != 2 {
+		t.Fatalf("%d values on disk, want 2 parts", len(disk.Content))
 	}
 	r.Shared = new(method.Shared).With(disk)
 	got, err := gram(context.Background(), r)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("not the same (%v)", err)
 	}
-	if len(disk.memory) != 3 {
-		t.Errorf("%d values on disk, want 3 parts", len(disk.memory))
+	if len(disk.Content) != 3 {
+		t.Errorf("%d values on disk, want 3 parts", len(disk.Content))
 	}
-	for key := range disk.memory {
+	for key := range disk.Content {
 		if strings.Contains(key, "seed") {
 			t.Errorf("the key %q contains a seed, although nothing is drawn", key)
 		}

@@ -1,10 +1,8 @@
 package space
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"testing"
 
 	"dgkip/harness/method"
@@ -26,21 +24,6 @@ func gram(ctx context.Context, s Source) (tensor.Mat[float32], error) {
 		return tensor.Mat[float32]{}, err
 	}
 	return p.Large(ctx)
-}
-
-// memory is a method.Disk in memory.
-type memory map[string][]byte
-
-func (m memory) Load(key string, read func(io.Reader) error) bool {
-	b, ok := m[key]
-	return ok && read(bytes.NewReader(b)) == nil
-}
-
-func (m memory) Save(key string, size int64, write func(io.Writer) error) {
-	var b bytes.Buffer
-	if err := write(&b); err == nil && int64(b.Len()) == size {
-		m[key] = b.Bytes()
-	}
 }
 
 // The Gram matrix, which takes half a minute at full size, stops with the context.

@@ -351,7 +351,7 @@ func (c *checker) sharing(t *testing.T) {
 		}
 	}
 	same("with values shared by another run", p)
-	disk := &disk{content: map[string][]byte{}}
+	disk := new(Disk)
 	p.Shared = new(method.Shared).With(disk)
 	same("with a disk", p)
 	p.Shared.Clear() // as in a new process
@@ -363,17 +363,18 @@ func (c *checker) sharing(t *testing.T) {
 	same("without shared values", p)
 }
 
-// disk is a method.Disk in memory.
-type disk struct {
-	mu      sync.Mutex
-	content map[string][]byte
-	wrong   string
+// Disk is a method.Disk in memory.
+type Disk struct {
+	Content map[string][]byte // by key
+
+	mu    sync.Mutex
+	wrong string
 }
 
 // Load implements method.Disk.
-func (d *disk) Load(key string, read func(io.Reader) error) bool {
+func (d *Disk) Load(key string, read func(io.Reader) error) bool {
 	d.mu.Lock()
-	b, ok := d.content[key]
+	b, ok := d.Content[key]
 	d.mu.Unlock()
 	if !ok {
 		return false
@@ -388,7 +389,7 @@ func (d *disk) Load(key string, read func(io.Reader) error) bool {
 }
 
 // Save implements method.Disk.
-func (d *disk) Save(key string, size int64, write func(io.Writer) error) {
+func (d *Disk) Save(key string, size int64, write func(io.Writer) error) {
 	var b bytes.Buffer
 	err := write(&b)
 	d.mu.Lock()
@@ -397,5 +398,8 @@ func (d *disk) Save(key string, size int64, write func(io.Writer) error) {
 		d.wrong = fmt.Sprintf("saving under %q: %d bytes of %d, %v", key, b.Len(), size, err)
 		return
 	}
-	d.content[key] = b.Bytes()
+	if d.Content == nil {
+		d.Content = map[string][]byte{}
+	}
+	d.Content[key] = b.Bytes()
 }
