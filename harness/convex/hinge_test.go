@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"runtime"
-	"slices"
 	"strings"
 	"testing"
 
@@ -46,12 +44,6 @@ func TestLargeHinge(t *testing.T) {
 		}
 		if v.Gap > 1e-5 || math.Abs(v.Primal-fit.Primal) > 2e-5*max(1, fit.Primal) || v.Dual > fit.Primal+1e-6*max(1, fit.Primal) {
 			t.Errorf("%d features: P %v, D %v; in float64 %v", m, v.Primal, v.Dual, fit.Primal)
-		}
-		was := runtime.GOMAXPROCS(1)
-		w, err := d.solve(towards(1e-5, 2000))
-		runtime.GOMAXPROCS(was)
-		if err != nil || !slices.Equal(v.C.Data, w.C.Data) {
-			t.Errorf("results depend on the number of threads (%v)", err)
 		}
 		if last < 0.5 || calls < 20 {
 			t.Errorf("%d reports, the last of %v", calls, last)

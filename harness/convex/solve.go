@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"dgkip/harness/tensor"
 )
@@ -29,7 +30,8 @@ type Problem struct {
 	Large func(context.Context) (tensor.Mat[float32], error)
 
 	// Exact, if given, returns A A' in float64. At most MaxExact images are solved with it, and
-	// maxAgain after another solver failed: rounded to float32, the matrix of similar images is not positive semidefinite.
+	// maxAgain after another solver failed: rounded to float32, the matrix of similar images is
+	// not positive semidefinite.
 	Exact func() tensor.Mat[float64]
 
 	// Lower returns the lower half of A A' in float32. The softmax loss needs it if there
@@ -186,10 +188,7 @@ func (p Problem) exact() tensor.Mat[float64] {
 
 // softmax solves the softmax loss on many images.
 func (p Problem) softmax(search *search) (Solution, error) {
-	of, err := p.Labels.classes()
-	if err != nil {
-		return Solution{}, err
-	}
+	of := p.Labels.classes()
 	classes := p.Labels.Values.Cols
 	if p.Features.Rows > 0 {
 		s := storedSoftmax{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}
@@ -254,24 +253,11 @@ func (p Problem) check(tol float64) error {
 	return nil
 }
 
-// classes returns the class of each image. It fails if a row of targets is not one-hot.
-func (l Labels) classes() ([]int, error) {
+// classes returns the class of each image, whose targets must be one-hot.
+func (l Labels) classes() []int {
 	of := make([]int, l.Values.Rows)
 	for i := range of {
-		sum, ones := 0.0, 0
-		for k, p := range l.Values.Row(i) {
-			sum += math.Abs(p)
-			if p == 1 {
-				of[i] = k
-				ones++
-			}
-		}
-		if ones != 1 || sum != 1 {
-			return nil, fmt.Errorf("convex: the targets of image %d are not one-hot, as they must be for many images", i)
-		}
+		of[i] = slices.Index(l.Values.Row(i), 1)
 	}
-	if l.Values.Cols < 2 {
-		return nil, errors.New("convex: the softmax loss needs at least two classes, not 1")
-	}
-	return of, nil
+	return of
 }
