@@ -73,7 +73,7 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 func (f *Features) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	s, err := f.score(ctx, t)
 	if err != nil {
-		return nil, interrupted(ctx, err, nil)
+		return nil, err
 	}
 	return s.out, nil
 }

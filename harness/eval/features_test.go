@@ -209,8 +209,7 @@ func TestFeaturesRefuses(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	var interrupted *method.Interrupted
-	if _, err := inFeatures().Score(stopped, featureTrial(t), nil); !errors.As(err, &interrupted) {
+	if _, err := inFeatures().Score(stopped, featureTrial(t), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	f = inFeatures()

@@ -82,11 +82,6 @@ var errWhole = errors.New("the protocol \"fresh\" does not score the whole train
 
 // Score implements method.Protocol.
 func (f *Fresh) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
-	scores, err := f.score(ctx, t)
-	return scores, interrupted(ctx, err, nil)
-}
-
-func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
 	if t.Set.Whole {
 		return nil, errWhole
 	}

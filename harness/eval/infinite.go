@@ -90,11 +90,6 @@ func (f *Infinite) kernel(of method.Model, h, w, c int) (exact, error) {
 
 // Score implements method.Protocol.
 func (f *Infinite) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
-	scores, err := f.score(ctx, t)
-	return scores, interrupted(ctx, err, nil)
-}
-
-func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
 	if t.Set.Whole {
 		return nil, errInfinite
 	}
