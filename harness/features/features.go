@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"dgkip/harness/nn"
@@ -71,30 +72,23 @@ type Map struct {
 // New draws a map from the seed. The weights of each network and layer come from a stream named
 // after labels, network and layer.
 func New(cfg Config, seed uint64, labels ...string) (*Map, error) {
-	return of(cfg, func(net, layer int, tensors []nn.Tensor, theta []float32) {
-		names := append(append([]string(nil), labels...), "net", strconv.Itoa(net), "layer", strconv.Itoa(layer))
-		s := rng.Stream(seed, names...)
-		for _, t := range tensors {
-			sd := float32(0.1)
-			if t.Weight() {
-				sd = float32(math.Sqrt(2 / float64(t.FanIn)))
-			}
-			s.FillNormal(theta[:t.Len], 0, sd)
-			theta = theta[t.Len:]
-		}
-	})
-}
-
-// of returns the map of networks whose weights are set by a function: theta are the parameters of a
-// layer, which tensors describe.
-func of(cfg Config, weights func(net, layer int, tensors []nn.Tensor, theta []float32)) (*Map, error) {
 	net, cfg, err := cfg.net()
 	if err != nil {
 		return nil, err
 	}
 	m := &Map{cfg: cfg, in: net.Inputs(), out: net.Classes(), nets: make([]*nn.Frozen, cfg.Nets)}
 	tensor.Parallel(cfg.Nets, func(i int) {
-		m.nets[i] = net.Freeze(func(layer int, tensors []nn.Tensor, theta []float32) { weights(i, layer, tensors, theta) })
+		m.nets[i] = net.Freeze(func(layer int, tensors []nn.Tensor, theta []float32) {
+			s := rng.Stream(seed, append(slices.Clone(labels), "net", strconv.Itoa(i), "layer", strconv.Itoa(layer))...)
+			for _, t := range tensors {
+				sd := float32(0.1)
+				if t.Weight() {
+					sd = float32(math.Sqrt(2 / float64(t.FanIn)))
+				}
+				s.FillNormal(theta[:t.Len], 0, sd)
+				theta = theta[t.Len:]
+			}
+		})
 	})
 	return m, nil
 }
