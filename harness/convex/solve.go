@@ -32,7 +32,7 @@ type Problem struct {
 	// Exact, if given, returns A A' in float64. At most MaxExact images are solved with it, and
 	// maxAgain after another solver failed: rounded to float32, the matrix of similar images is
 	// not positive semidefinite.
-	Exact func() tensor.Mat[float64]
+	Exact func(context.Context) (tensor.Mat[float64], error)
 
 	// Lower returns the lower half of A A' in float32. The softmax loss needs it if there
 	// are no features.
@@ -137,7 +137,11 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 		if loss != SoftmaxLoss {
 			search.tol = min(tol, exactGap)
 		}
-		s, err := kernelProblem{Gram: p.exact(), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+		gram, err := p.exact(ctx)
+		if err != nil {
+			return Solution{}, err
+		}
+		s, err := kernelProblem{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 		if errors.Is(err, ErrGap) && s.Gap <= tol {
 			err = nil // exactGap was missed, but the caller asked for less
 		}
@@ -166,24 +170,23 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 // again uses kernelProblem after another solver failed. The others converge slowly if similar
 // images have different labels.
 func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
-	var gram tensor.Mat[float64]
-	if p.Features.Rows > 0 || p.Exact != nil {
-		gram = p.exact()
-	} else {
-		k, err := p.Large(ctx)
-		if err != nil {
-			return Solution{}, err
-		}
-		gram = tensor.Widen(k)
+	gram, err := p.exact(ctx)
+	if err != nil {
+		return Solution{}, err
 	}
 	return kernelProblem{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(newSearch(ctx, p, tol))
 }
 
-func (p Problem) exact() tensor.Mat[float64] {
-	if p.Exact != nil {
-		return p.Exact()
+// exact returns A A' in float64, from float32 if there is nothing better.
+func (p Problem) exact(ctx context.Context) (tensor.Mat[float64], error) {
+	switch {
+	case p.Exact != nil:
+		return p.Exact(ctx)
+	case p.Features.Rows > 0:
+		return GramOf(p.Features), nil
 	}
-	return GramOf(p.Features)
+	k, err := p.Large(ctx)
+	return tensor.Widen(k), err
 }
 
 // softmax solves the softmax loss on many images.

@@ -38,7 +38,10 @@ func ownModel(t *testing.T, trial method.Trial, lambda float64) (tensor.Mat[floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	gram := shown.Gram()
+	gram, err := shown.Gram(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	model, err := teacher.Train(context.Background(), gram, labels, lambda)
 	if err != nil {
 		t.Fatal(err)

@@ -209,7 +209,10 @@ func (s *scoring) set(ctx context.Context) error {
 	if s.shown, err = space.OfTrial(s.trial).Space().Show(ctx, d.Images, nil); err != nil {
 		return err
 	}
-	s.gram, s.lambda = s.shown.Gram(), float64(d.Len())*s.Lambda
+	if s.gram, err = s.shown.Gram(ctx); err != nil {
+		return err
+	}
+	s.lambda = float64(d.Len()) * s.Lambda
 	labels, _, err := teacher.LabelsFor(d, s.loss)
 	if err != nil {
 		return err

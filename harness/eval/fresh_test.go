@@ -83,7 +83,11 @@ func TestFreshNetworksAreFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key := fmt.Sprint(shown.Gram().Data)
+		gram, err := shown.Gram(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := fmt.Sprint(gram.Data)
 		if other, same := seen[key]; same {
 			t.Errorf("%s equals %s", name, other)
 		}
@@ -111,7 +115,11 @@ func TestPortableLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	student, err := teacher.Train(context.Background(), shown.Gram(), labels, float64(trial.Set.Len())*teacher.DefaultLambda)
+	gram, err := shown.Gram(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	student, err := teacher.Train(context.Background(), gram, labels, float64(trial.Set.Len())*teacher.DefaultLambda)
 	if err != nil {
 		t.Fatal(err)
 	}

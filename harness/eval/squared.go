@@ -18,9 +18,9 @@ import (
 )
 
 // Squared trains new networks on the set by Adam with the squared loss, as the authors of FRePo
-// score their sets. Labels of the kind "value" with a column for each class are used unchanged, because they were
-// learned for this loss, unless the set has portable labels. Other labels first become distributions over the classes, as in Network, minus
-// 1/C.
+// score their sets. Labels of the kind "value" with a column for each class are used unchanged,
+// because they were learned for this loss, unless the set has portable labels. Other labels first
+// become distributions over the classes, as in Network, minus 1/C.
 //
 // With n images, outputs f and labels y, the loss is (1/2n) sum_i |f(x_i) - y_i|^2. The learning
 // rate rises linearly from zero and then falls like a cosine. Batches are consecutive parts of the

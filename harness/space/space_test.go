@@ -62,8 +62,14 @@ func TestScoringStops(t *testing.T) {
 		if _, err := set.Cross(stopped, set); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: inner products: %v", kind, err)
 		}
+		if _, err := set.Gram(stopped); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: Gram matrix: %v", kind, err)
+		}
 		f, err := set.Student(t.Context(), set, c)
-		if err != nil || float32(f.Data[1]) != float32(set.Gram().Row(0)[1]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k, err := set.Gram(t.Context()); err != nil || float32(f.Data[1]) != float32(k.Row(0)[1]) {
 			t.Errorf("%s: asked again: %v, %v", kind, f.Data, err)
 		}
 	}

@@ -95,13 +95,9 @@ func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
 	gap := cmp.Or(p.Gap, DefaultGap(p.Loss))
 	name := fmt.Sprintf("theta %s lambda %v gap %v %s", p.Loss, p.Lambda, gap, s.Space().Settings())
 	return method.Do(s.Shared, s.Key(name), func() (*Theta, error) {
-		of, err := s.Digest()
-		if err != nil {
-			return nil, err
-		}
-		key := strings.Join([]string{name, s.Data.Name, of, "gob"}, " ")
-		disk := s.Shared.Disk()
+		disk, key := s.Shared.Disk(), ""
 		if disk != nil {
+			key = strings.Join([]string{name, s.Data.Name, s.Digest(), "gob"}, " ")
 			t := new(Theta)
 			if disk.Load(key, func(from io.Reader) error { return gob.NewDecoder(from).Decode(t) }) {
 				return t, nil
