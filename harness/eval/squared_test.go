@@ -29,29 +29,20 @@ func valued(kind string) method.Trial {
 	return tr
 }
 
-func regress(t *testing.T, q *Squared, tr method.Trial) *method.Scores {
-	t.Helper()
-	s, err := q.Score(context.Background(), tr, func(method.Step) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func TestSquaredLearns(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
 		for _, tr := range []method.Trial{trial(kind), valued(kind)} {
 			q := regressor()
 			q.Steps = 100
-			if s := regress(t, q, tr); s.Metrics["test_acc"] < 0.9 || len(s.Counts["test_errors"]) != 2 {
+			if s := scored(t, q, tr); s.Metrics["test_acc"] < 0.9 || len(s.Counts["test_errors"]) != 2 {
 				t.Errorf("%s, labels of kind %s: %v", kind, tr.Set.Kind, s)
 			}
 		}
 	}
 	whole := trial("fc")
-	want := regress(t, regressor(), whole)
+	want := scored(t, regressor(), whole)
 	whole.Set = &method.Distilled{Whole: true, Classes: whole.Data.Classes}
-	if got := regress(t, regressor(), whole); !reflect.DeepEqual(got, want) {
+	if got := scored(t, regressor(), whole); !reflect.DeepEqual(got, want) {
 		t.Errorf("the whole set scores %v, its images %v", got, want)
 	}
 }

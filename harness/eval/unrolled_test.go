@@ -44,14 +44,7 @@ func learnedSteps(kind string, random bool) method.Trial {
 	return tr
 }
 
-func unrolled(t *testing.T, tr method.Trial) *method.Scores {
-	t.Helper()
-	s, err := (&Unrolled{Nets: 3, TraceNets: 2}).Score(context.Background(), tr, func(method.Step) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
+func steps() *Unrolled { return &Unrolled{Nets: 3, TraceNets: 2} }
 
 // Score takes the steps of the set: the same steps by hand give the same weights and errors.
 func TestUnrolledByHand(t *testing.T) {
@@ -101,7 +94,7 @@ func TestUnrolledByHand(t *testing.T) {
 				t.Fatalf("%s: parameter %d is %v, want %v", kind, i, got[i], v)
 			}
 		}
-		s := unrolled(t, tr)
+		s := scored(t, steps(), tr)
 		if e := s.Counts["test_errors"]; len(e) != 1 || e[0] != want {
 			t.Errorf("%s: errors %v, want [%d]", kind, e, want)
 		}
@@ -135,18 +128,18 @@ func TestUnrolledAlgorithm(t *testing.T) {
 
 // Fixed weights depend only on the set, and random weights on the trial.
 func TestUnrolledRepetitions(t *testing.T) {
-	fixed := unrolled(t, learnedSteps("fc", false))
+	fixed := scored(t, steps(), learnedSteps("fc", false))
 	other := learnedSteps("fc", false)
 	other.Seed, other.Model.Width, other.Model.Kind = 99, 3, "conv"
-	if got := unrolled(t, other); !reflect.DeepEqual(got, fixed) {
+	if got := scored(t, steps(), other); !reflect.DeepEqual(got, fixed) {
 		t.Errorf("fixed weights: %v with another seed and model, %v before", got, fixed)
 	}
 	tr := learnedSteps("conv", true)
-	if n := len(unrolled(t, tr).Counts["test_errors"]); n != 3 {
+	if n := len(scored(t, steps(), tr).Counts["test_errors"]); n != 3 {
 		t.Errorf("%d repetitions in the final scores, want 3", n)
 	}
 	tr.Final = false
-	if n := len(unrolled(t, tr).Counts["test_errors"]); n != 2 {
+	if n := len(scored(t, steps(), tr).Counts["test_errors"]); n != 2 {
 		t.Errorf("%d repetitions in earlier scores, want 2", n)
 	}
 }
