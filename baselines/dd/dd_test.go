@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -151,23 +150,6 @@ func TestDivergenceIsAnError(t *testing.T) {
 		if steps != 1 {
 			t.Errorf("%s: %d sets were observed, want only the first", kind, steps)
 		}
-	}
-}
-
-func TestInitialLabels(t *testing.T) {
-	r, err := quick(func(m *DD) { m.Margin = 4 }).newRun(halves("fc", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := r.set()
-	if d.Kind != method.Logits || !slices.Equal(d.Labels, []float32{4, 0, 4, 0, 0, 4, 0, 4}) {
-		t.Errorf("%s %v", d.Kind, d.Labels)
-	}
-	if p := r.in.Targets[0]; math.Abs(float64(p)-1/(1+math.Exp(-4))) > 1e-6 {
-		t.Errorf("target %v", p)
-	}
-	if d.Extra["rates"].Data[0] != float64(r.in.Rates[0]) || math.Abs(float64(r.in.Rates[0])-0.02) > 1e-8 {
-		t.Errorf("rates %v", d.Extra["rates"])
 	}
 }
 

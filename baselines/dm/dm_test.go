@@ -53,14 +53,7 @@ func TestGradient(t *testing.T) {
 		draw := strategy.Draw(r, h, w)
 		theta := make([]float64, body.Params())
 		body.InitUniform(theta, r)
-		normal := func(n int) []float64 {
-			x := make([]float64, n*h*w*c)
-			for i := range x {
-				x[i] = r.Normal64()
-			}
-			return x
-		}
-		drawn, syn := normal(5), normal(n)
+		drawn, syn := methodtest.Normal[float64](r, 5*h*w*c, 1), methodtest.Normal[float64](r, n*h*w*c, 1)
 		m := newMatcher(body, h, w, c)
 		dx, other := make([]float64, len(syn)), make([]float64, len(syn))
 		m.match(theta, draw, drawn, syn, dx)
@@ -91,15 +84,7 @@ func TestLearns(t *testing.T) {
 	m.Rate = 10 // embeddings of such a small network are short
 	var losses []float64
 	d := methodtest.Distill(t, m, problem(), func(s method.Step) { losses = append(losses, s.Loss) })
-	mean := func(x []float64) (sum float64) {
-		for _, v := range x {
-			sum += v / float64(len(x))
-		}
-		return sum
-	}
-	if early, late := mean(losses[1:11]), mean(losses[len(losses)-10:]); late > 0.7*early {
-		t.Errorf("mean distance %.3g at first, %.3g at last", early, late)
-	}
+	methodtest.Fell(t, "distances", losses, 10, 0.7)
 	if d.Kind != method.Hard || !slices.Equal(d.Labels, []float32{1, 0, 1, 0, 0, 1, 0, 1}) {
 		t.Errorf("labels %v, %s", d.Labels, d.Kind)
 	}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
 	"dgkip/harness/space"
@@ -155,33 +153,6 @@ func TestDraw(t *testing.T) {
 		if want := 4 + map[string]int{"batch": 1, "resample": 4}[name]; len(seen) != want {
 			t.Errorf("%s: four updates have %d batches and models of the first labels, not %d", name, len(seen), want)
 		}
-	}
-}
-
-// With resample, an update draws its networks once, for the set and for the batch.
-func TestDrawsOnce(t *testing.T) {
-	p := problem("fc")
-	p.Model.Width = 256
-	r, err := variant("resample", 1).newRun(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	allocated := func(do func() error) uint64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	once := allocated(func() error {
-		_, err := features.New(space.Config(p.Model, 8, 8, 1), 1)
-		return err
-	})
-	update := allocated(func() error { return r.draw(t.Context(), 0, r.batch(0)) })
-	if update > once*3/2 {
-		t.Errorf("%d bytes, but one draw takes %d", update, once)
 	}
 }
 

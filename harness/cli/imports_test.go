@@ -50,7 +50,7 @@ var mayImport = map[string]string{
 	"baselines/file":            "harness/sets harness/teacher harness/method",
 	"baselines/dsa":             "harness/method harness/augment baselines/dc",
 	"baselines/*":               "harness/method harness/nn harness/augment harness/convex harness/space harness/teacher harness/optim harness/tensor harness/rng harness/fmath",
-	"harness/method/methodtest": "harness/method harness/rng harness/toml",
+	"harness/method/methodtest": "harness/method harness/tensor harness/rng harness/toml",
 }
 
 // onlyIn lists which packages may import packages of other modules.
