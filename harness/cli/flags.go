@@ -197,11 +197,9 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		}
 		return usageError(fmt.Errorf("unexpected argument %q\nhint: %s", rest[0], hint))
 	}
-	profile, err := experiment.ProfileOf(f.profile)
-	if err != nil {
-		return usageError(err)
+	if known := experiment.Profiles(); !slices.Contains(known, f.profile) {
+		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, suggest.Hint(f.profile, known)))
 	}
-	f.profile = profile
 	if f.paper && f.profile == "smoke" {
 		return usageError(errors.New("-paper: the report needs real data, which profile smoke does not have\nhint: omit -profile smoke; -paper also works without records"))
 	}

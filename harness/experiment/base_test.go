@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -105,23 +104,6 @@ func TestBase(t *testing.T) {
 	}
 	if names, err := ListFS(fsys, "exp"); err != nil || strings.Join(names, " ") != "child demo grandchild own" {
 		t.Errorf("ListFS: %v, %v", names, err)
-	}
-}
-
-// Profiles are still read under their former names.
-func TestFormerProfiles(t *testing.T) {
-	text := strings.Replace(good, "[profile.smoke]", "[profile.desk]\nseeds.count = 7\n[profile.smoke]", 1)
-	s, err := Parse("demo.toml", text, Options{Datasets: known})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Seeds != 7 || !slices.ContainsFunc(s.Notes, func(n string) bool { return strings.HasSuffix(n, "the profile desk is now called short") }) {
-		t.Errorf("%d seeds, notes %q", s.Seeds, s.Notes)
-	}
-	for name, want := range map[string]string{"desk": "short", "paper": "full", "short": "short"} {
-		if got, err := ProfileOf(name); got != want || err != nil {
-			t.Errorf("%s: %q, %v", name, got, err)
-		}
 	}
 }
 

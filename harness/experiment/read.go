@@ -334,20 +334,15 @@ func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
 		return nil
 	}
 	out := toml.Empty(all)
-	for _, key := range all.Keys() {
-		n, name := all.Table[key], cmp.Or(oldProfiles[key], key)
+	for _, name := range all.Keys() {
+		n := all.Table[name]
 		switch {
 		case !slices.Contains(Profiles(), name):
 			d.FaultKey(n, fmt.Sprintf("unknown profile %q", name), suggest.Hint(name, Profiles()))
 		case n.Table == nil:
 			d.Fault(n, "a profile must be a table", "")
-		case out.Get(name) != nil:
-			d.FaultKey(n, fmt.Sprintf("the profile %s is defined twice, once under its former name", name), "")
 		default:
 			out.Set(name, n)
-		}
-		if name != key {
-			d.Note(n, fmt.Sprintf("the profile %s is now called %s", key, name))
 		}
 	}
 	return out

@@ -229,7 +229,6 @@ func TestMistakes(t *testing.T) {
 		{"with setting", `with.method.steps = 50`, `with.method.setps = 50`, "unknown key \"setps\" in the settings of toy\n\twith.method.setps = 50\n\t            ^^^^^"},
 		{"protocol", "[eval]\n", "[eval]\nprotocol = \"jugde\"\n", `did you mean "judge"?`},
 		{"protocol setting", "nets = 2", "nets = 0", "nets must be at least 1"},
-		{"profile twice", "[profile.smoke]", "[profile.desk]\nseeds.count = 1\n[profile.short]\nseeds.count = 2\n[profile.smoke]", `demo.toml:53:10: the profile short is defined twice, once under its former name`},
 		{"profile", "[profile.smoke]", "[profile.smok]", `unknown profile "smok"`},
 		{"in a profile", "steps = 2\n", "stepps = 2\n", `did you mean "steps"?`},
 		{"unknown method in the grid", `method = ["toy", "slow", "other-toy"]`, `method = ["toy", "slow", "averages"]`, "a method of your own must call method.Register and be imported in baselines/all/all.go"},

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -261,8 +262,9 @@ func (r *Record) damagedFile(err error) error {
 	for _, axis := range slices.Sorted(maps.Keys(p.Cell)) {
 		only = append(only, experiment.Term(axis, p.Cell[axis]))
 	}
+	former := map[string]string{"desk": "short", "paper": "full"} // names of profiles in old records
 	return r.damaged(err, fmt.Sprintf("its numbers are sound and still count; -exp %s -profile %s -only '%s seed:%d' -force computes it again (with the flags -set, if any, of args in provenance.json)",
-		p.Experiment, p.Profile, strings.Join(only, " "), r.Result.Identity.Seed))
+		p.Experiment, cmp.Or(former[p.Profile], p.Profile), strings.Join(only, " "), r.Result.Identity.Seed))
 }
 
 // HasSet reports whether the file of the distilled set exists.
