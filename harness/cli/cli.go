@@ -181,7 +181,7 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 		if err != nil {
 			return usageError(err)
 		}
-		for _, note := range slices.Concat(s.Notes, notes) {
+		for _, note := range notes {
 			if !f.quiet {
 				fmt.Fprintln(errOut, "note: "+note)
 			}

@@ -184,7 +184,7 @@ func readText(f files, file, text string, o Options) (*Spec, error) {
 			r.out.sections = r.sections(names)
 		}
 		if r.profile == o.Profile {
-			out, r.out.Notes = r.out, d.Notes
+			out = r.out
 		}
 	}
 	if d.Reported == 0 && all[0].doc.Grid == nil {

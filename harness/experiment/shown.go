@@ -147,11 +147,6 @@ func (c checker) table(t *Table, n *toml.Node) {
 	if slices.Contains(t.Columns, "method") { // a method may be outside the grid for now
 		unmarked = With(heads, method.Names()...)
 	}
-	for _, name := range t.Unmarked {
-		if !slices.Contains(heads, name) && slices.Contains(unmarked, name) {
-			c.Note(n.Get("unmarked"), fmt.Sprintf("unmarked has %s, but the grid has no such method", name))
-		}
-	}
 	c.Known(n.Get("unmarked"), unmarked, "a column")
 	c.heads(n.Get("values"), heads)
 	c.heads(n.Get("usual"), heads)

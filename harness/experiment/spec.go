@@ -56,7 +56,6 @@ type Spec struct {
 	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
-	Notes    []string          // remarks about settings without effect
 
 	sections
 
