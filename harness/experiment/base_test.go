@@ -309,12 +309,12 @@ func TestSet(t *testing.T) {
 	}
 	for set, want := range map[string]string{
 		"method.toy.rat=1":       `-set:1:12: unknown key "rat"`,
-		"method.toyy.rate=1":     `the grid has no method "toyy"`,
+		"method.toyy.rate=1":     `unknown method "toyy"`,
 		"method.toy.start=nois":  `did you mean "noise"?`,
 		"method.toy.rate=0.0.2":  "rate must be a number, not a string",
 		"method.toy.rate=":       "expected value",
 		"method.toy.rate":        `"method.toy.rate" is not KEY=VALUE`,
-		"model.thick.width=8":    `the grid has no model "thick"`,
+		"model.thick.width=8":    `the key "kind" is missing in the settings of model thick`,
 		"title=x":                `-set cannot change "title"`,
 		"seeds.count=0":          "count",
 		"method.toy.rate=1\n":    "is not KEY=VALUE",
@@ -332,7 +332,7 @@ func TestSet(t *testing.T) {
 func TestSetOnAnAxis(t *testing.T) {
 	text := strings.Replace(good, "[grid]\n", "[grid]\n\"method.rate\" = [0.1, 0.2]\n", 1)
 	_, err := ReadFS(folder(map[string]string{"demo": text}), "exp/demo.toml", Options{Datasets: known, Set: []string{"method.toy.rate=0.5"}})
-	if err == nil || !strings.Contains(err.Error(), "method.rate is an axis of the grid") {
+	if err == nil || !strings.Contains(err.Error(), "no cell takes this value of method.toy.rate") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -344,12 +344,12 @@ func TestSetWithoutEffect(t *testing.T) {
 	for _, c := range []struct{ profile, set, want string }{
 		{"short", "method.toy.start=noise", ""},
 		{"short", "method.toy.rate=0.5", "-set:1:12: no cell takes this value of method.toy.rate\n"},
-		{"short", "method.toy.rate=0.5", "hint: name the column, as in -set method.slow.rate=...\n"},
+		{"short", "method.toy.rate=0.5", "hint: -show without -set prints the settings of every cell"},
+		{"short", "model.fc.width=8", "no cell takes this value of model.fc.width\n"},
 		{"short", "method.toy={}", "no cell takes this value of method.toy\n"},
 		{"short", "eval.judge.nets=9", ""},
 		{"short", "eval.trace=9", ""},
 		{"short", "eval.jury.nets=9", "no cell takes this value of eval.jury.nets\n"},
-		{"short", "eval.jury.nets=9", "hint: change a protocol that the cells use: judge\n"},
 		{"short", "data.symbols.images=3", ""},
 		{"short", "data.mnist.images=3", `the grid has no dataset "mnist"`},
 		{"full", "data.symbols.images=3", `the grid has no dataset "symbols"`},
