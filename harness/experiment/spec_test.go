@@ -334,7 +334,7 @@ func TestUnmatched(t *testing.T) {
 	for text, want := range map[string]string{
 		"dataset:symbol":         `no dataset matches symbol; did you mean "symbols"?`,
 		"dataset:symbols":        "",
-		"ipc:(1 50)":             "",
+		"ipc:(1 50)":             "no ipc matches 50; known are 1, 10",
 		"ipc:50":                 "no ipc matches 50; known are 1, 10",
 		"ipc:abc":                "no ipc matches abc; known are 1, 10",
 		"ipc:(1 abc)":            "no ipc matches abc; known are 1, 10",
