@@ -188,28 +188,21 @@ func TestBaseMistakes(t *testing.T) {
 
 // One mistake in the grid gives one error, with a hint.
 func TestGridMistakes(t *testing.T) {
-	for name, c := range map[string]struct {
-		old, new, want string
-		faults         int
-	}{
-		"axis in the plural":             {`method = ["toy"`, `methods = ["toy"`, "demo.toml:8:1: [grid] has no axis \"methods\"\n\tmethods = [\"toy\", \"slow\", \"other-toy\"]\n\t^^^^^^^\n\thint: did you mean \"method\"?", 1},
-		"entry":                          {`["toy", "slow", "other-toy"]`, `["toi", "slow", "other-toy"]`, `did you mean "toy"?`, 1},
-		"misspelt name of your own data": {`"mine"]`, `"mien"]`, `did you mean "mine"?`, 1},
-		"misspelt beside the right one":  {`"other-toy"]`, `"other-toy", "other-tyo"]`, "did you mean \"other-toy\"?", 1},
-		"axis without effect":            {"[grid]\n", "[grid]\nsteps = [1, 100]\n", "demo.toml:6:1: the axis \"steps\" changes nothing: all its values are the same runs\n\tsteps = [1, 100]\n\t^^^^^\n\thint: an axis with a dot sets the key after the dot, as in \"method.updates\"; to change", 1},
-		"unknown key":                    {"[grid]\n", "[grid]\nvigour = [1]\n", "hint: an axis with a dot sets the key after the dot, as in \"method.updates\"; to change", 1},
-		"key without its protocol":       {"[grid]\n", "[grid]\n\"eval.nets\" = [1, 100]\n", "demo.toml:6:1: unknown key \"nets\" in [eval]\n\t\"eval.nets\" = [1, 100]\n\t^^^^^^^^^^^\n\thint: known are protocol, trace, score, judge", 1},
-		"unknown key in [eval]":          {"[grid]\n", "[grid]\n\"eval.vigour\" = [1]\n", "unknown key \"vigour\" in [eval]", 1},
-		"unknown setting":                {"[grid]\n", "[grid]\n\"method.raet\" = [0.1, 0.5]\n", "demo.toml:6:1: unknown key \"raet\" in the settings of the grid's methods\n\t\"method.raet\" = [0.1, 0.5]\n\t^^^^^^^^^^^^^\n\thint: did you mean \"rate\"?", 1},
-		"unknown setting of networks":    {"[grid]\n", "[grid]\n\"model.wdith\" = [1, 2]\n", "unknown key \"wdith\" in [model]", 1},
-		"list as the grid":               {"[grid]\n", "grid = []\n[model.none]\nkind = \"fc\"\n", "", 0},
-		"empty name":                     {`["symbols", "mine"]`, `["", "mine"]`, `"" cannot be on the axis dataset`, 1},
-		"blank in a name":                {`["symbols", "mine"]`, `["a b", "mine"]`, "a name may only have letters, digits", 1},
-		"name of data":                   {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`, 1},
-		"classes twice":                  {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice", 1},
-		"class names twice":              {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a", which is empty, has a line break, or appears twice`, 1},
-		"many values":                    {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(10_001) + "]", "the grid has more than 10000 cells", 1},
-		"many cells":                     {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(1000) + "]", "the grid has more than 10000 cells", 1},
+	for name, c := range map[string]struct{ old, new, want string }{
+		"axis in the plural":             {`method = ["toy"`, `methods = ["toy"`, "demo.toml:8:1: [grid] has no axis \"methods\"\n\tmethods = [\"toy\", \"slow\", \"other-toy\"]\n\t^^^^^^^\n\thint: did you mean \"method\"?"},
+		"misspelt name of your own data": {`"mine"]`, `"mien"]`, `did you mean "mine"?`},
+		"misspelt beside the right one":  {`"other-toy"]`, `"other-toy", "other-tyo"]`, "did you mean \"other-toy\"?"},
+		"key without its protocol":       {"[grid]\n", "[grid]\n\"eval.nets\" = [1, 100]\n", "demo.toml:6:1: unknown key \"nets\" in [eval]\n\t\"eval.nets\" = [1, 100]\n\t^^^^^^^^^^^\n\thint: known are protocol, trace, score, judge"},
+		"unknown key in [eval]":          {"[grid]\n", "[grid]\n\"eval.vigour\" = [1]\n", "unknown key \"vigour\" in [eval]"},
+		"unknown setting":                {"[grid]\n", "[grid]\n\"method.raet\" = [0.1, 0.5]\n", "demo.toml:6:1: unknown key \"raet\" in the settings of the grid's methods\n\t\"method.raet\" = [0.1, 0.5]\n\t^^^^^^^^^^^^^\n\thint: did you mean \"rate\"?"},
+		"unknown setting of networks":    {"[grid]\n", "[grid]\n\"model.wdith\" = [1, 2]\n", "unknown key \"wdith\" in [model]"},
+		"empty name":                     {`["symbols", "mine"]`, `["", "mine"]`, `"" cannot be on the axis dataset`},
+		"blank in a name":                {`["symbols", "mine"]`, `["a b", "mine"]`, "a name may only have letters, digits"},
+		"name of data":                   {"[data.mine]", "[data.\"\"]\nuse = \"mnist\"\n[data.mine]", `"" cannot be the name of data`},
+		"classes twice":                  {"[grid]", "classes = [1, 1]\n[grid]", "names class 1 twice"},
+		"class names twice":              {`train = "mine.npz"`, "train = \"mine.npz\"\nnames = [\"a\", \"b\", \"a\"]", `names has "a", which is empty, has a line break, or appears twice`},
+		"many values":                    {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(10_001) + "]", "the grid has more than 10000 cells"},
+		"many cells":                     {"ipc = [1, 10]", "ipc = [1, 10]\n\"method.steps\" = [" + numbers(1000) + "]", "the grid has more than 10000 cells"},
 	} {
 		if !strings.Contains(good, c.old) {
 			t.Fatalf("%s: the good file has no %q", name, c.old)
@@ -217,8 +210,8 @@ func TestGridMistakes(t *testing.T) {
 		_, err := Parse("demo.toml", strings.Replace(good, c.old, c.new, 1), Options{Datasets: known})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got\n%v\nwant it to contain\n%s", name, err, c.want)
-		} else if n := strings.Count(err.Error(), "demo.toml:"); c.faults > 0 && n != c.faults {
-			t.Errorf("%s: %d mistakes, want %d:\n%v", name, n, c.faults, err)
+		} else if n := strings.Count(err.Error(), "demo.toml:"); n != 1 {
+			t.Errorf("%s: %d mistakes, want 1:\n%v", name, n, err)
 		}
 	}
 }
@@ -279,10 +272,8 @@ func TestMoreSeeds(t *testing.T) {
 func TestNoGrid(t *testing.T) {
 	const head = "schema = 1\nname = \"demo\"\ntitle = \"D\"\n"
 	for text, want := range map[string]string{
-		head + "[grid]\n":                                      "[grid] lacks the axis \"dataset\"",
-		head + "grid = []\n":                                   "grid must be a table of axes, not a list",
-		head + "[[grid]]\ndataset = 1\n":                       "grid must be a table of axes, not a list",
-		head + "[grid]\ndataset = []\nipc = []\nmethod = []\n": "must be a value or a list of values",
+		head + "[grid]\n": "[grid] lacks the axis \"dataset\"",
+		head + "[grid]\ndataset = []\nipc = []\nmethod = []\n":                                 "must be a value or a list of values",
 		head + "[profile.full.grid]\ndataset = [\"symbols\"]\nipc = [1]\nmethod = [\"toy\"]\n": "profile short has no [grid]",
 	} {
 		if _, err := Parse("demo.toml", text, Options{Datasets: known}); err == nil || !strings.Contains(err.Error(), want) {
