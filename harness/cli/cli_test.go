@@ -154,7 +154,6 @@ func TestMain(m *testing.M) {
 			}
 			Main(fstest.MapFS{})
 		},
-		"modestly": modestly,
 	})
 }
 
@@ -261,7 +260,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"code": code, "edit": edit, "waitfor": waitfor, "signal": signalled, "samerecords": sameRecords,
 			"readonly": readonly, "tmpfs": tmpfs, "grow": grow, "files": files,
-			"tamper": tamper, "copyset": copySet, "spoil": spoil, "lines": lines, "sessions": sessions, "recorded": recorded, "shared": shared, "samescore": sameScore, "resave": resave, "hostile": hostile,
+			"tamper": tamper, "copyset": copySet, "spoil": spoil, "lines": lines, "sessions": sessions, "recorded": recorded, "shared": shared, "samescore": sameScore, "resave": resave,
 		},
 	})
 }
