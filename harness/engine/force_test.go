@@ -122,7 +122,7 @@ func TestDamagedFiles(t *testing.T) {
 	p, want := reference(t, text)
 	s := store.Open(t.TempDir())
 	execute(t, p, s, options())
-	names := []string{"trace.csv", "distilled.npz", "preview.png", "timing.csv"}
+	names := []string{"trace.csv", "distilled.npz", "preview.png"}
 	for i, name := range names {
 		record, err := s.Get(p.Runs[i].Key)
 		if err != nil {

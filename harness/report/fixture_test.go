@@ -326,9 +326,8 @@ func recordOf(c *experiment.Cell, id experiment.Identity, seed uint64) store.Dra
 			Dataset:    store.Dataset{Title: map[string]string{"mnist": "MNIST", "glyphs": "Glyphs"}[c.Dataset], BuiltIn: c.Dataset == "glyphs"},
 			Experiment: c.Exp, Profile: "short", Cell: c.Point,
 		},
-		Trace:  store.Trace{Columns: []string{"update", "bound", "deviation", "loss", "test_acc"}},
-		Timing: []store.TimingRow{{From: 0, To: 100, Seconds: seconds}},
-		Set:    &method.Distilled{Whole: true, Classes: id.Dataset.Classes},
+		Trace: store.Trace{Columns: []string{"update", "bound", "deviation", "loss", "test_acc"}},
+		Set:   &method.Distilled{Whole: true, Classes: id.Dataset.Classes},
 	}
 	if c.Column == "chance" || c.Column == "all-of-it" {
 		d.Result.Updates, d.Provenance.Timing = 0, store.Timing{}

@@ -251,7 +251,7 @@ func TestDamagedRecord(t *testing.T) {
 	for _, of := range []struct {
 		cell, run int
 		name      string
-	}{{0, 0, "timing.csv"}, {0, 0, "trace.csv"}, {0, 1, "result.json"}, {1, 0, "result.json"}} {
+	}{{0, 0, "distilled.npz"}, {0, 0, "trace.csv"}, {0, 1, "result.json"}, {1, 0, "result.json"}} {
 		if err := os.WriteFile(filepath.Join(r.Cells[of.cell].Runs[of.run].Record.Dir, of.name), []byte("{"), 0o666); err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ const SetFile = "distilled.npz"
 
 // required and optional are the files of a record that have checksums. Optional files may be
 // missing in a copy of a record. SHA256SUMS still lists them, so they can be checked when they are
-// computed again.
+// computed again. Old records list timing.csv.
 var (
 	required = []string{"result.json", "provenance.json", "trace.csv"}
 	optional = []string{SetFile, "preview.png", "timing.csv"}
@@ -290,23 +290,6 @@ func (r *Record) Trace() (*Trace, error) {
 		return nil, r.damagedFile(fmt.Errorf("trace.csv: %w", err))
 	}
 	return t, nil
-}
-
-// Timing reads timing.csv. Errors are as in File.
-func (r *Record) Timing() ([]TimingRow, error) {
-	b, err := r.File("timing.csv")
-	if err != nil {
-		return nil, err
-	}
-	t, err := parseTrace(b)
-	if err != nil || len(t.Columns) != 3 {
-		return nil, r.damagedFile(errors.New("timing.csv is not in the format of this program"))
-	}
-	var rows []TimingRow
-	for _, row := range t.Rows {
-		rows = append(rows, TimingRow{From: int(row[0]), To: int(row[1]), Seconds: row[2]})
-	}
-	return rows, nil
 }
 
 // Verify checks the files that Get has not checked. Optional files may be missing.

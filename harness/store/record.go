@@ -123,13 +123,6 @@ type Timing struct {
 	Hosts  int  `json:"hosts"`
 }
 
-// TimingRow is a line of timing.csv: the seconds per update between two updates.
-type TimingRow struct {
-	From, To int
-	Seconds  float64 // mean of one update
-	Before   float64 // mean time before an update, such as for training a network; not in the file
-}
-
 // Trace is the content of trace.csv: values observed during a run. The first column is update, and
 // the others are sorted by name. NaN marks a missing value.
 type Trace struct {
@@ -164,7 +157,6 @@ type Draft struct {
 	Result     Result // Put sets Schema, Key, Images and Digests
 	Provenance Provenance
 	Trace      Trace
-	Timing     []TimingRow
 	Set        *method.Distilled
 }
 

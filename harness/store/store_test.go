@@ -39,9 +39,8 @@ func draft(seed uint64) Draft {
 			Counts:   map[string][]int64{"test_errors": {5, 7}, "test_images": {96}},
 			Updates:  3,
 		},
-		Trace:  Trace{Columns: []string{"update", "loss"}, Rows: [][]float64{{0, 1}, {1, math.NaN()}, {2, 0.1}}},
-		Timing: []TimingRow{{From: 0, To: 1, Seconds: 0.25}},
-		Set:    set(),
+		Trace: Trace{Columns: []string{"update", "loss"}, Rows: [][]float64{{0, 1}, {1, math.NaN()}, {2, 0.1}}},
+		Set:   set(),
 	}
 }
 
@@ -82,7 +81,7 @@ func TestPutGet(t *testing.T) {
 	if err != nil || trace.Column("loss")[2] != 0.1 || !math.IsNaN(trace.Column("loss")[1]) || trace.Column("none") != nil {
 		t.Errorf("trace %+v, %v", trace, err)
 	}
-	for _, f := range []string{r.Preview(), filepath.Join(r.Dir, "distilled.npz"), filepath.Join(r.Dir, "timing.csv")} {
+	for _, f := range []string{r.Preview(), filepath.Join(r.Dir, "distilled.npz")} {
 		if info, err := os.Stat(f); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", f, err)
 		}
@@ -146,7 +145,7 @@ func TestEdited(t *testing.T) {
 
 // Damage in other files does not affect the numbers: the record counts, but the file is not read.
 func TestDamagedFile(t *testing.T) {
-	for _, name := range []string{"trace.csv", "timing.csv", "distilled.npz", "preview.png"} {
+	for _, name := range []string{"trace.csv", "distilled.npz", "preview.png"} {
 		s, d := prepared(t), draft(1)
 		d.Provenance.Cell = map[string]string{"carry": "", "ipc": "1"}
 		r, err := s.Put(d, false)
