@@ -2,9 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"math"
-	"math/bits"
 	"sync"
 
 	"dgkip/harness/experiment"
@@ -28,7 +25,6 @@ type Dataset struct {
 	Load func(ctx context.Context) (*method.Data, method.Images, error)
 
 	mu   sync.Mutex
-	sum  uint64       // checksum of the training images and labels as loaded
 	data *method.Data // nil while the images are not in memory
 	test method.Images
 }
@@ -42,43 +38,9 @@ func (d *Dataset) Images(ctx context.Context) (*method.Data, method.Images, erro
 		if err != nil {
 			return nil, test, err
 		}
-		d.data, d.test, d.sum = data, test, sum(data.Train)
+		d.data, d.test = data, test
 	}
 	return d.data, d.test, nil
-}
-
-// errChanged stops all runs, because other runs may have used the changed images.
-var errChanged = errors.New("the training images were changed, by this method or by one that ran at the same time; all runs are stopped")
-
-// intact returns errChanged unless the training images are as they were loaded.
-func (d *Dataset) intact(data *method.Data) error {
-	d.mu.Lock()
-	loaded := d.sum
-	d.mu.Unlock()
-	if sum(data.Train) != loaded {
-		return errChanged
-	}
-	return nil
-}
-
-// sum returns a checksum of images and labels. Four independent lanes make it fast.
-func sum(images method.Images) uint64 {
-	const prime = 1099511628211 // of FNV-1a
-	var a, b, c, d uint64
-	x := images.X
-	for ; len(x) >= 4; x = x[4:] {
-		a = (a ^ uint64(math.Float32bits(x[0]))) * prime
-		b = (b ^ uint64(math.Float32bits(x[1]))) * prime
-		c = (c ^ uint64(math.Float32bits(x[2]))) * prime
-		d = (d ^ uint64(math.Float32bits(x[3]))) * prime
-	}
-	for _, v := range x {
-		a = (a ^ uint64(math.Float32bits(v))) * prime
-	}
-	for _, y := range images.Labels {
-		b = (b ^ uint64(y)) * prime
-	}
-	return a ^ bits.RotateLeft64(b, 16) ^ bits.RotateLeft64(c, 32) ^ bits.RotateLeft64(d, 48)
 }
 
 // Outline returns the data without images and moments, to check whether a set fits.

@@ -27,7 +27,7 @@ import (
 // walk is a method that moves random images at random. Wrong selects a fault.
 type walk struct {
 	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,heedless,blunt,refuses,flops,slow,begins,more,wider"`
+	Wrong   string  `toml:"wrong" enum:",error,panic,nan,zero,lossless,score,forgets,heedless,blunt,refuses,flops,slow,begins,more,wider"`
 	Flop    float64 `toml:"flops"`           // operations of an update
 	Keeps   bool    `toml:"keeps"`           // uses the disk
 	Shares  bool    `toml:"shares,omitzero"` // uses a shared value that depends on the name of the data
@@ -139,8 +139,6 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 				return nil, errors.New("out of luck")
 			case "panic":
 				panic("out of order")
-			case "data":
-				p.Data.Train.X[1]++
 			case "nan":
 				loss = math.NaN()
 			case "heedless":

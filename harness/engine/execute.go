@@ -67,7 +67,7 @@ type executor struct {
 }
 
 // Execute computes the runs of a plan that have no record. Failures of runs are only counted; the
-// error concerns the store, the context or changed training images. When ctx ends, jobs save checkpoints. Another Execute
+// error concerns the store or the context. When ctx ends, jobs save checkpoints. Another Execute
 // continues from them to the same bits.
 func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, error) {
 	o.Jobs = max(1, o.Jobs)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,10 +127,6 @@ func (w *work) finish(record *store.Record, err error) {
 	case errors.Is(err, store.ErrStorage):
 		w.line.Done(true, "FAILED")
 		w.stop(err)
-	case errors.Is(err, errChanged):
-		w.line.Done(true, "FAILED")
-		w.stop(fmt.Errorf("%s: %w\nhint: runs share the images, so Distill must work on copies. Correct the method, delete the folder %s, which may have wrong values, and start again",
-			w.run.Name(), err, filepath.Join(w.store.Dir(), "work", "cache")))
 	case w.executor.ctx.Err() != nil && !errors.As(err, new(*panicked)):
 		w.line.Done(false, "")
 	default:
@@ -192,15 +187,11 @@ type panicked struct {
 
 func (e *panicked) Error() string { return fmt.Sprintf("%v, at %s", e.value, e.at) }
 
-// guard runs a part of a job and turns a panic into an error. If it fails and the training images were
-// changed, guard returns errChanged.
+// guard runs a part of a job and turns a panic into an error.
 func (w *work) guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &panicked{v, panicAt(), debug.Stack()}
-		}
-		if err != nil && w.data != nil {
-			err = cmp.Or(w.job.Data.intact(w.data), err)
 		}
 	}()
 	return f()

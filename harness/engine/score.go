@@ -45,9 +45,6 @@ func (w *work) score(r *Run) (*store.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.job.Data.intact(w.data); err != nil {
-		return nil, err
-	}
 	record, err := w.store.Put(draft, w.Force)
 	if err == nil {
 		w.s.Of = cmp.Or(w.s.Of, r.Key)

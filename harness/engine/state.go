@@ -96,9 +96,6 @@ func (w *work) session() store.Session {
 
 // keep saves the state of the job. It stops all runs if the disk cannot be written to.
 func (w *work) keep() {
-	if w.data != nil && w.job.Data.intact(w.data) != nil {
-		return // the run will fail
-	}
 	w.findOthers(10 * time.Minute)
 	s := w.s
 	if s.Set != nil && s.Set.Whole && s.Score == nil || s.Set == nil && s.Method == nil && s.Last < 0 {
