@@ -182,17 +182,34 @@ func (r *Run) flops() float64 {
 	return 0
 }
 
-// Unfit is the error of a cell that does not fit its data.
+// Unfit is the error of cells that do not fit their data, all for the same reason.
 type Unfit struct {
-	File, Cell string
-	Err        error
+	File  string
+	Cells []string
+	Err   error
 }
 
-func unfit(s *experiment.Spec, c *experiment.Cell, end string, err error) *Unfit {
-	return &Unfit{s.File, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end), err}
-}
+const shownCells = 10 // cells named for one mistake
 
-func (e *Unfit) Error() string { return fmt.Sprintf("%s: %s: %v", e.File, e.Cell, e.Err) }
+// Error names a single cell in front of the cause, and several cells below it.
+func (e *Unfit) Error() string {
+	if len(e.Cells) == 1 {
+		return fmt.Sprintf("%s: %s: %v", e.File, e.Cells[0], e.Err)
+	}
+	message, hint, hinted := strings.Cut(e.Err.Error(), "\n")
+	text := fmt.Sprintf("%s: %d cells: %s", e.File, len(e.Cells), message)
+	for i, cell := range e.Cells {
+		if i == shownCells {
+			text += fmt.Sprintf("\n  and %d more", len(e.Cells)-i)
+			break
+		}
+		text += "\n  " + cell
+	}
+	if hinted {
+		text += "\n" + hint
+	}
+	return text
+}
 
 // Unwrap returns the cause.
 func (e *Unfit) Unwrap() error { return e.Err }
@@ -269,6 +286,15 @@ func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter exper
 	p := &Plan{keys: map[cellSeed]string{}}
 	byKey := map[string]*Run{}
 	var problems []error
+	misfits := map[[2]string]*Unfit{} // by file and cause
+	misfit := func(s *experiment.Spec, c *experiment.Cell, end string, err error) {
+		at := [2]string{s.File, err.Error()}
+		if misfits[at] == nil {
+			misfits[at] = &Unfit{File: s.File, Err: err}
+			problems = append(problems, misfits[at])
+		}
+		misfits[at].Cells = experiment.With(misfits[at].Cells, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end))
+	}
 	for _, s := range specs {
 		for _, c := range s.Cells {
 			var seeds []uint64
@@ -294,8 +320,10 @@ func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter exper
 				continue
 			}
 			if l.Source != nil {
-				if err := c.CheckSizes(d.sizes()); err != nil {
-					problems = append(problems, unfit(s, c, "", err))
+				if joined, ok := c.CheckSizes(d.sizes()).(interface{ Unwrap() []error }); ok {
+					for _, err := range joined.Unwrap() {
+						misfit(s, c, "", err)
+					}
 				}
 			}
 			for _, seed := range seeds {
@@ -306,7 +334,7 @@ func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter exper
 				case l.Source == nil:
 					p.Gone = append(p.Gone, err)
 				default:
-					problems = append(problems, unfit(s, c, fmt.Sprintf(" seed %d", seed), err))
+					misfit(s, c, fmt.Sprintf(" seed %d", seed), err)
 				}
 			}
 		}
