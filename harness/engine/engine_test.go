@@ -29,7 +29,6 @@ type walk struct {
 	Updates int     `toml:"updates"`
 	Wrong   string  `toml:"wrong" enum:",error,panic,nan,zero,lossless,score,forgets,heedless,blunt,refuses,flops,slow,begins,more,wider"`
 	Flop    float64 `toml:"flops"`           // operations of an update
-	Keeps   bool    `toml:"keeps"`           // uses the disk
 	Shares  bool    `toml:"shares,omitzero"` // uses a shared value that depends on the name of the data
 }
 
@@ -77,9 +76,6 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 	set, err := method.Choose(p, rng.Stream(p.Seed, "walk"))
 	if err != nil {
 		return nil, err
-	}
-	if w.Keeps {
-		keep(ctx, p.Shared.Disk(), fmt.Sprint("walk", p.Seed))
 	}
 	noise := rng.Stream(p.Seed, "walk", "noise")
 	if w.Shares {
@@ -485,32 +481,5 @@ func TestJobs(t *testing.T) {
 	r, err := s.Get(p.Runs[0].Key)
 	if err != nil || !r.Provenance.Timing.Shared || !r.Provenance.Shared {
 		t.Errorf("timings, processor time and memory of several jobs are not flagged: %v", err)
-	}
-}
-
-// Two processes on one folder compute every run once. Here they are two executors, because locks are files.
-func TestTwoAtOnce(t *testing.T) {
-	p, want := reference(t, text)
-	s := store.Open(t.TempDir())
-	order.runs = nil
-	hook = func(context.Context, int) { time.Sleep(time.Millisecond) }
-	defer func() { hook = func(context.Context, int) {} }()
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			out, err := engine.Execute(context.Background(), plan(t, text), s, options())
-			if err != nil || out.Computed+out.Before != 8 {
-				t.Errorf("%+v, %v", out, err)
-			}
-		}()
-	}
-	wg.Wait()
-	if len(order.runs) != 8 {
-		t.Errorf("%d runs were started, not 8: %q", len(order.runs), order.runs)
-	}
-	if got := contents(t, p, s); !maps.Equal(got, want) {
-		t.Error("the records differ")
 	}
 }

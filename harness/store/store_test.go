@@ -5,11 +5,9 @@ import (
 	"errors"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"dgkip/harness/experiment"
@@ -260,23 +258,6 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
-// sha256sum accepts the checksums.
-func TestSums(t *testing.T) {
-	program, err := exec.LookPath("sha256sum")
-	if err != nil {
-		t.Skip("SKIPPED: no program sha256sum here")
-	}
-	r, err := prepared(t).Put(draft(1), false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "--strict", "-c", sumsFile)
-	cmd.Dir = r.Dir
-	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), ": OK") != 6 {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
 // Records may come from elsewhere. Their checksums may only name files of the record.
 func TestSumsOutside(t *testing.T) {
 	sum := strings.Repeat("0", 64) + "  "
@@ -328,58 +309,6 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
-// The bytes of a result are part of the format.
-func TestResultBytes(t *testing.T) {
-	var all [][]byte
-	for range 2 {
-		r, err := prepared(t).Put(draft(1), false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := r.File("result.json")
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, b)
-	}
-	if !bytes.Equal(all[0], all[1]) {
-		t.Error("two records of one result differ")
-	}
-	for _, want := range []string{"\"test_acc\": 0.9375", "\"tiny\": 1e-300", "\"steps\": 10"} {
-		if !bytes.Contains(all[0], []byte(want)) {
-			t.Errorf("no %s in\n%s", want, all[0])
-		}
-	}
-}
-
-func TestReplace(t *testing.T) {
-	s := prepared(t)
-	d := draft(1)
-	put := func(x float64, replace bool) float64 {
-		t.Helper()
-		d.Result.Metrics, d.Result.Counts = map[string]float64{"test_acc": x}, nil
-		r, err := s.Put(d, replace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.Result.Metrics["test_acc"]
-	}
-	if put(0.1, false) != 0.1 || put(0.2, false) != 0.1 || put(0.3, true) != 0.3 {
-		t.Error("a record must stay unless it is to be replaced")
-	}
-}
-
-func TestNotAFolder(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	err := Open(filepath.Join(file, "results")).Prepare()
-	if !errors.Is(err, ErrStorage) || !strings.Contains(err.Error(), "hint: ") {
-		t.Errorf("got %v", err)
-	}
-}
-
 func TestCheckpoint(t *testing.T) {
 	s := prepared(t)
 	key := draft(1).Result.Identity.Key()
@@ -408,41 +337,6 @@ func TestCheckpoint(t *testing.T) {
 	s.DropLeftover(key)
 	if got, err := s.Checkpoint(key); got != nil || err != nil {
 		t.Errorf("dropped: %q, %v", got, err)
-	}
-}
-
-func TestLockIsExclusive(t *testing.T) {
-	s := prepared(t)
-	key := draft(1).Result.Identity.Key()
-	var mu sync.Mutex
-	holders, total := 0, 0
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			for range 20 {
-				l, err := s.Lock(key)
-				if err != nil {
-					continue
-				}
-				mu.Lock()
-				holders++
-				total++
-				if holders > 1 {
-					t.Error("two goroutines hold the lock")
-				}
-				mu.Unlock()
-				mu.Lock()
-				holders--
-				mu.Unlock()
-				l.Unlock()
-			}
-		}()
-	}
-	wg.Wait()
-	if total == 0 {
-		t.Error("no goroutine got the lock")
 	}
 }
 
