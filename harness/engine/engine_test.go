@@ -482,4 +482,9 @@ func TestJobs(t *testing.T) {
 	if err != nil || !r.Provenance.Timing.Shared || !r.Provenance.Shared {
 		t.Errorf("timings, processor time and memory of several jobs are not flagged: %v", err)
 	}
+	s = store.Open(t.TempDir())
+	execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, o)
+	if r, err := s.Get(p.Runs[0].Key); err != nil || r.Provenance.Timing.Shared || r.Provenance.Shared {
+		t.Errorf("the timing of a single job is flagged: %v", err)
+	}
 }

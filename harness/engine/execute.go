@@ -87,7 +87,9 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	e.sets = sync.OnceValue(func() map[string][]string { return bySet(e.There, runs) })
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	defer e.cancel(nil)
-	for _, j := range e.rounds(e.jobs(runs)) {
+	jobs := e.jobs(runs)
+	e.Jobs = min(e.Jobs, len(jobs)) // a single job shares nothing
+	for _, j := range e.rounds(jobs) {
 		e.outcome.Left += len(j.Runs)
 	}
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
