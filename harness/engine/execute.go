@@ -311,7 +311,6 @@ type group struct {
 // job.
 func (e *executor) enter(j *Job) *group {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	key := j.Runs[0].group()
 	g := e.groups[key]
 	if g == nil {
@@ -319,13 +318,18 @@ func (e *executor) enter(j *Job) *group {
 		e.groups[key] = g
 	}
 	g.at++
+	cleared := false
 	for key, other := range e.groups {
 		if other.at == 0 {
 			other.features.Clear()
 			other.scoring.Clear()
 			delete(e.groups, key)
-			defer debug.FreeOSMemory() // before new values need the memory
+			cleared = true
 		}
+	}
+	e.mu.Unlock() // collecting garbage takes long
+	if cleared {
+		debug.FreeOSMemory() // before new values need the memory
 	}
 	return g
 }
