@@ -256,12 +256,9 @@ func (s *Store) dropCache() (some bool) {
 	return some
 }
 
-// cached lists the cache files that may be removed. It checks their names, and does not follow
-// links, because a link may lead to foreign files.
+// cached lists the cache files that may be removed. It checks their names, because the folder may be a
+// link to one with foreign files.
 func (s *Store) cached() []string {
-	if s.linked("cache") {
-		return nil
-	}
 	names, _ := below(s.work("cache"))
 	return slices.DeleteFunc(names, func(name string) bool {
 		key := filepath.Base(name)
