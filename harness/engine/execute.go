@@ -122,7 +122,7 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 			r = &again
 		} else if why := e.There.Damaged(r.Key); why != nil {
 			message, _, _ := strings.Cut(why.Error(), "\n")
-			e.Board.Printf("note: a damaged record is computed again, and its files are kept in %s: %s", e.store.Aside(), message)
+			e.Board.Printf("note: a record is computed again, and its files are kept in %s: %s", e.store.Aside(), message)
 		}
 		todo = append(todo, r)
 		r.code() // reads the sources now, because they may change while runs go on

@@ -43,6 +43,10 @@ var ErrDamaged = errors.New("damaged record")
 // refuse to compute such runs again.
 var errNewer = errors.New("it is from a later version of this program")
 
+// errOlder is wrapped by errors of records that an earlier version wrote. They are sound, but are
+// computed again.
+var errOlder = errors.New("from an earlier version")
+
 // sums returns the content of SHA256SUMS for files.
 func sums(files map[string][]byte) []byte {
 	var b bytes.Buffer
@@ -171,7 +175,7 @@ func (r *Record) read(key string) error {
 		return fmt.Errorf("result.json: %w", err)
 	}
 	if r.Result.Schema != RecordSchema {
-		return fmt.Errorf("it is from an earlier version: this program reads schema %d, not %d", RecordSchema, r.Result.Schema)
+		return fmt.Errorf("%w: this program reads schema %d, not %d", errOlder, RecordSchema, r.Result.Schema)
 	}
 	list, err := readFile(filepath.Join(r.Dir, sumsFile))
 	if err != nil {
@@ -252,7 +256,10 @@ func (damage) Is(target error) bool { return target == ErrDamaged }
 // files lose the folder, which the message already names.
 func (r *Record) damaged(err error, mend string) error {
 	what := strings.NewReplacer(r.Dir+string(filepath.Separator), "", "\n", "; ").Replace(err.Error())
-	return damage{fmt.Errorf("the record %s is damaged: %s\nhint: %s", r.Dir, what, mend)}
+	if !errors.Is(err, errOlder) {
+		what = "damaged: " + what
+	}
+	return damage{fmt.Errorf("the record %s is %s\nhint: %s", r.Dir, what, mend)}
 }
 
 // damagedFile is damaged for errors in files other than the numbers.
