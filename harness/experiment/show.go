@@ -88,7 +88,7 @@ type Published struct {
 	Values map[string]Number `toml:"values"` // the numbers, by column
 
 	// family of protocols by which the numbers were scored. Accuracies need one.
-	Family Families `toml:"family"`
+	Family Families `toml:"family" form:"a name, or a table of names by column"`
 
 	// no one has compared the numbers with the source
 	Unchecked bool `toml:"unchecked"`
