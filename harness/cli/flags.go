@@ -57,7 +57,8 @@ Checks and outputs
   -quiet          show no progress, and fewer notes
 Machine and data
   -jobs N         compute N sets at a time; tables then flag their times (default: one
-                  per processor if all runs are small and no times are shown, else 1)
+                  per processor if all runs are small and no times are shown, else 1;
+                  1 with -verify and -eval)
   -threads M      threads of all sets together (default: all processors)
   -data DIR       folder of the datasets, searched before $DGKIP_DATA
   -offline        download nothing

@@ -45,7 +45,8 @@ func Runs(list []*Spec) []*Spec {
 	return out
 }
 
-// Timed reports whether the times of the experiment's own runs are shown.
+// Timed reports whether times are shown that may come from the experiment's own runs. Metrics in seconds
+// count even if another experiment supplies their values.
 func (s *Spec) Timed() bool {
 	var shown []string
 	if t := s.Table; t != nil {
