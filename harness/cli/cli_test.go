@@ -290,6 +290,7 @@ func TestDifferences(t *testing.T) {
 		},
 		{"trace.csv", "update,bound\n0,2\n10,1\n", "update,bound\n0,2\n10,1.5\n", "line 3: 10,1 recorded, 10,1.5 now"},
 		{"trace.csv", "update,bound\n0,2\n", "update,bound\n0,2\n10,1.5\n", "line 3: nothing recorded, 10,1.5 now"},
+		{"trace.csv", "update,bound\n0,2\n", "update,bound\n0,2", "only the line breaks at the end differ"},
 	} {
 		if got := strings.Join(differences(c.name, []byte(c.was), []byte(c.is)), "; "); got != c.want {
 			t.Errorf("%s: %s", c.name, got)
