@@ -82,13 +82,13 @@ func newRun(p method.Problem, s Settings, strategy augment.Strategy) (*run, erro
 // addVariables adds the learned variables: images, and logits unless labels are fixed.
 func (r *run) addVariables() {
 	rate, labelRate := r.s.rates(r.p.Model)
-	images := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewSGD[float32], optim.SGDConfig{LR: rate, Momentum: r.s.Momentum})
+	images := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.SGD(rate, r.s.Momentum, 0))
 	r.images, r.dx, r.variables = images.X, images.Grad, append(r.variables, images)
 	r.targets = slices.Clone(r.begin.Labels)
 	if !r.s.learnsLabels() {
 		return
 	}
-	logits := optim.NewVariable("labels", r.begin.FirstLogits(r.s.Margin), optim.NewSGD[float32], optim.SGDConfig{LR: labelRate, Momentum: r.s.Momentum})
+	logits := optim.NewVariable("labels", r.begin.FirstLogits(r.s.Margin), optim.SGD(labelRate, r.s.Momentum, 0))
 	r.logits, r.dz, r.variables = logits.X, logits.Grad, append(r.variables, logits)
 }
 

@@ -23,8 +23,8 @@
 //	    (from the second step on) train theta on S for inner epochs
 //	    match all classes at theta and update S
 //
-// One such step counts as an update, so a run has iterations x outer updates. The time and
-// the operations of an update exclude the training before it.
+// One such step counts as an update, so a run has iterations x outer updates. The time of an
+// update excludes the training before it.
 //
 // The loops depend on the number of images per class, as in the original:
 //

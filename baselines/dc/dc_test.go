@@ -45,98 +45,6 @@ func problemOf(kind string, ipc int) method.Problem {
 	}
 }
 
-func bits(d *method.Distilled) string { return fmt.Sprintf("%v %v", d.Images, d.Labels) }
-
-// countdown is a context that is cancelled after a number of checks.
-type countdown struct {
-	context.Context
-	left int
-}
-
-func (c *countdown) Err() error {
-	if c.left--; c.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-// Interruptions during the training of a network lose no step and repeat none. The run ends with
-// the same bits.
-func TestTrainingLongerThanSessions(t *testing.T) {
-	for _, strategy := range []string{"", "dsa"} {
-		s, err := augment.New(strategy, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m := quick()
-		m.Iterations, m.Outer, m.Inner = 1, 3, 20 // two trainings, of 40 steps each
-		p := problemOf("conv", 2)
-		want, err := Condense(context.Background(), p, "dc", m.Settings, s, func(method.Step) {})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var updates []int
-		sessions := 0
-		for {
-			sessions++
-			got, err := Condense(&countdown{context.Background(), 7}, p, "dc", m.Settings, s, func(s method.Step) { updates = append(updates, s.Update) })
-			if err == nil {
-				if bits(got) != bits(want) {
-					t.Errorf("%q: the bits differ", strategy)
-				}
-				break
-			}
-			var stopped *method.Interrupted
-			if !errors.As(err, &stopped) || sessions == 100 {
-				t.Fatalf("%q: session %d, after updates %v: %v", strategy, sessions, updates, err)
-			}
-			p.Resume = stopped.Checkpoint
-		}
-		// A session checks its context seven times: twice at the start, once before an
-		// update, and once before each step. Sessions take 4 steps, 7 times 5, and the last
-		// one; after another update 3 more, 7 times 5, and the last two.
-		if sessions != 17 || !slices.Equal(updates, []int{0, 1, 2, 3}) {
-			t.Errorf("%q: %d sessions, want 17; updates %v", strategy, sessions, updates)
-		}
-	}
-}
-
-// A checkpoint keeps a training in progress. Damaged checkpoints and checkpoints of other networks
-// are refused.
-func TestCheckpointOfTraining(t *testing.T) {
-	for name, begun := range map[string]bool{"between": false, "in training": true} {
-		r := start(t, problemOf("fc", 2), "", nil)
-		update(t, r, 0)
-		if begun {
-			if err := r.prepare(&countdown{context.Background(), 1}, 1); !errors.Is(err, context.Canceled) {
-				t.Fatal(err)
-			}
-		}
-		state, err := r.network.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := start(t, problemOf("fc", 2), "", nil)
-		if err := other.network.UnmarshalBinary(state); err != nil || other.network.begun != begun || !slices.Equal(other.network.theta, r.network.theta) {
-			t.Errorf("%s: %v, or the state differs", name, err)
-		}
-		if begun && !slices.Equal(other.network.next, r.network.next) {
-			t.Error("the weights of the restored training differ")
-		}
-		wide := problemOf("fc", 2)
-		wide.Model.Width++
-		for wrong, into := range map[string]*run{"damaged": other, "of another network": start(t, wide, "", nil)} {
-			b := state
-			if wrong == "damaged" {
-				b = state[:len(state)-1]
-			}
-			if err := into.network.UnmarshalBinary(b); err == nil {
-				t.Errorf("%s: a state that is %s was restored", name, wrong)
-			}
-		}
-	}
-}
-
 // Distances fall, and networks trained on the set are better than those trained on noise.
 func TestLearns(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
@@ -148,15 +56,7 @@ func TestLearns(t *testing.T) {
 		p := problemOf(kind, 1)
 		var losses []float64
 		d := methodtest.Distill(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
-		mean := func(x []float64) (sum float64) {
-			for _, v := range x {
-				sum += v / float64(len(x))
-			}
-			return sum
-		}
-		if early, late := mean(losses[1:11]), mean(losses[len(losses)-10:]); late > 0.8*early {
-			t.Errorf("%s: mean distance %.3g at first, %.3g at last", kind, early, late)
-		}
+		methodtest.Fell(t, kind, losses, 10, 0.8)
 		train := p.Data.Train
 		net, err := m.Shape(p.Model).Net(train.H, train.W, train.C, 2)
 		if err != nil {
@@ -222,44 +122,6 @@ func TestLoops(t *testing.T) {
 	}
 }
 
-func TestRates(t *testing.T) {
-	for _, c := range []struct {
-		kind                    string
-		rate, label             float64
-		wantImages, wantsLabels float64
-	}{{"conv", 0, 0, 0.1, 0.1}, {"fc", 0, 0, 0.01, 0.01}, {"fc", 0.5, 0, 0.5, 0.5}, {"conv", 0, 2, 0.1, 2}} {
-		s := Settings{Rate: c.rate, LabelRate: c.label}
-		if images, labels := s.rates(method.Model{Kind: c.kind}); images != c.wantImages || labels != c.wantsLabels {
-			t.Errorf("%+v: %v, %v", c, images, labels)
-		}
-	}
-}
-
-// Real batches hold different images of the class, or all images of a small class.
-func TestReal(t *testing.T) {
-	p := problemOf("fc", 1)
-	m := quick()
-	r, err := newRun(p, m.Settings, augment.Strategy{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, size := range []int{4, 6, 100} {
-		r.s.RealBatch = size
-		b := r.batch(1, rng.Stream(1, "real"))
-		if b.n != min(size, 6) || len(b.x) != b.n*64 || len(b.targets) != b.n*2 {
-			t.Fatalf("%d images, %d values, %d targets for a batch of %d", b.n, len(b.x), len(b.targets), size)
-		}
-		seen := map[int]bool{}
-		for i := range b.n {
-			j := slices.IndexFunc(r.of[1], func(j int) bool { return slices.Equal(p.Data.Train.At(j), b.x[i*64:][:64]) })
-			if j < 0 || seen[j] || b.targets[2*i] != 0 || b.targets[2*i+1] != 1 {
-				t.Errorf("image %d belongs to another class, or occurs twice: %d, %v", i, j, b.targets[2*i:][:2])
-			}
-			seen[j] = true
-		}
-	}
-}
-
 func TestErrors(t *testing.T) {
 	expect := func(err error, part string) {
 		t.Helper()
@@ -302,24 +164,7 @@ func TestErrors(t *testing.T) {
 	}
 	expect(chosen.CheckSizes(sizes), "dc with start")
 	sizes.IPC, sizes.Model.Depth = 1, 4
-	expect(m.CheckSizes(sizes), "dc: nn: images of 8x8 pixels are too small")
-}
-
-func TestFlops(t *testing.T) {
-	m := &DC{Defaults()}
-	sizes := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, Smallest: 5000, IPC: 10, Model: method.Model{Kind: "conv", Width: 256, Depth: 3}}
-	// Two operations for each of the nine taps of every pair of channels, and the linear
-	// layer.
-	first := 2 * 9 * 3 * 256 * 1024.
-	all := first + 2*9*256*256*(256+64) + 2*4096*2
-	want := 512*(3*all-first) + 20*(7*all-2*first)
-	if got := m.Flops(sizes); math.Abs(got/want-1) > 1e-12 {
-		t.Errorf("%v operations, want %v", got, want)
-	}
-	sizes.Model.Depth = 9
-	if got := m.Flops(sizes); got != 0 {
-		t.Errorf("%v operations for an impossible network", got)
-	}
+	expect(m.CheckSizes(sizes), "dc: images of 8x8 pixels are too small")
 }
 
 // The bits of whole runs equal the recorded ones. This detects a compiler that fuses operations on

@@ -14,38 +14,21 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// array is a tensor in PyTorch's layout.
-type array struct {
-	Shape []int     `json:"shape"`
-	Data  []float64 `json:"data"`
-}
-
 // vectors are values computed by PyTorch's autograd in float64.
 type vectors struct {
-	Params    []array `json:"params"`
-	XReal     array   `json:"x_real"`
-	XSyn      array   `json:"x_syn"`
-	LogitsSyn array   `json:"label_logits_syn"`
-	GradReal  []array `json:"grad_real"`
-	Distance  float64 `json:"distance"`
-	DX        array   `json:"d_x_syn"`
-	DLogits   array   `json:"d_label_logits_syn"`
-}
-
-// hwc turns [n, c, h, w] into [n, h, w, c].
-func hwc(a array) []float64 {
-	n, c, pixels := a.Shape[0], a.Shape[1], a.Shape[2]*a.Shape[3]
-	out := make([]float64, n*c*pixels)
-	for i, v := range a.Data {
-		img, k, p := i/(c*pixels), i/pixels%c, i%pixels
-		out[(img*pixels+p)*c+k] = v
-	}
-	return out
+	Params    []methodtest.Array `json:"params"`
+	XReal     methodtest.Array   `json:"x_real"`
+	XSyn      methodtest.Array   `json:"x_syn"`
+	LogitsSyn methodtest.Array   `json:"label_logits_syn"`
+	GradReal  []methodtest.Array `json:"grad_real"`
+	Distance  float64            `json:"distance"`
+	DX        methodtest.Array   `json:"d_x_syn"`
+	DLogits   methodtest.Array   `json:"d_label_logits_syn"`
 }
 
 // flat converts parameters from PyTorch's layout into our vector. The linear layer reads maps of
 // the given number of pixels.
-func flat(list []array, pixels int) []float64 {
+func flat(list []methodtest.Array, pixels int) []float64 {
 	var out []float64
 	for _, a := range list {
 		switch len(a.Shape) {
@@ -70,33 +53,6 @@ func flat(list []array, pixels int) []float64 {
 	return out
 }
 
-func convert[F tensor.Float](x []float64) []F {
-	y := make([]F, len(x))
-	for i, v := range x {
-		y[i] = F(v)
-	}
-	return y
-}
-
-// near compares. The tolerance is relative to the largest wanted entry.
-func near[F tensor.Float](t *testing.T, what string, got []F, want []float64, tol float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Errorf("%s: %d values, want %d", what, len(got), len(want))
-		return
-	}
-	var worst, scale float64
-	for i, x := range want {
-		if e := math.Abs(float64(got[i]) - x); !(e <= worst) {
-			worst = e
-		}
-		scale = max(scale, math.Abs(x))
-	}
-	if !(worst <= tol*scale) {
-		t.Errorf("%s: error %.3g of the largest entry, want at most %g", what, worst/scale, tol)
-	}
-}
-
 func TestVectors(t *testing.T) {
 	b, err := os.ReadFile("testdata/dc_distance.json")
 	if err != nil {
@@ -114,7 +70,7 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
 	size, syn := v.XReal.Shape[0], v.XSyn.Shape[0]
 	c, h, w := v.XSyn.Shape[1], v.XSyn.Shape[2], v.XSyn.Shape[3]
 	k := v.LogitsSyn.Shape[1]
-	net, err := nn.ConvNet[F](nn.ConvConfig{In: c, H: h, W: w, Width: v.Params[0].Shape[0], Depth: 2, Norm: true, Classes: k})
+	net, err := nn.ConvNet[F](nn.Shape{Kind: "conv", Width: v.Params[0].Shape[0], Depth: 2, Norm: true}, h, w, c, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,16 +80,16 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, tol float64) {
 		hard[i*k] = 1
 	}
 	soft := make([]F, syn*k)
-	nn.Softmax(soft, convert[F](v.LogitsSyn.Data), k)
+	nn.Softmax(soft, methodtest.Convert[F](v.LogitsSyn.Data), k)
 	m := newMatcher(net, h, w, c)
 	dx, dz := make([]F, syn*h*w*c), make([]F, syn*k)
-	d := m.match(convert[F](flat(v.Params, pixels)), augment.Draw{},
-		batch[F]{size, convert[F](hwc(v.XReal)), hard}, batch[F]{syn, convert[F](hwc(v.XSyn)), soft}, dx, dz)
+	d := m.match(methodtest.Convert[F](flat(v.Params, pixels)), augment.Draw{},
+		batch[F]{size, methodtest.NHWC[F](v.XReal), hard}, batch[F]{syn, methodtest.NHWC[F](v.XSyn), soft}, dx, dz)
 	nn.ThroughSoftmax(dz, soft, k)
-	near(t, "real gradient", m.ofReal, flat(v.GradReal, pixels), tol)
-	near(t, "distance", []float64{d}, []float64{v.Distance}, tol)
-	near(t, "gradient in images", dx, hwc(v.DX), tol)
-	near(t, "gradient in label logits", dz, v.DLogits.Data, tol)
+	methodtest.Near(t, "real gradient", m.ofReal, flat(v.GradReal, pixels), tol)
+	methodtest.Near(t, "distance", []float64{d}, []float64{v.Distance}, tol)
+	methodtest.Near(t, "gradient in images", dx, methodtest.NHWC[float64](v.DX), tol)
+	methodtest.Near(t, "gradient in label logits", dz, v.DLogits.Data, tol)
 }
 
 // problem holds all that a matching distance depends on.
@@ -151,13 +107,7 @@ func newProblem(t *testing.T, net *nn.Net[float64], h, w, c int, draw augment.Dr
 	const size = 5
 	p := &problem{m: newMatcher(net, h, w, c), draw: draw, n: 2, k: net.Classes()}
 	r := rng.Stream(3, "problem")
-	normal := func(n int) []float64 {
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = r.Normal64()
-		}
-		return x
-	}
+	normal := func(n int) []float64 { return methodtest.Normal[float64](r, n, 1) }
 	p.theta = make([]float64, net.Params())
 	net.InitUniform(p.theta, r)
 	p.real = batch[float64]{size, normal(size * h * w * c), make([]float64, size*p.k)}
@@ -181,13 +131,13 @@ func (p *problem) distance(x, logits []float64) (d float64, dx, dz []float64) {
 func TestGradients(t *testing.T) {
 	const h, w, c = 8, 8, 2
 	conv := func(norm bool) *nn.Net[float64] {
-		net, err := nn.ConvNet[float64](nn.ConvConfig{In: c, H: h, W: w, Width: 3, Depth: 2, Norm: norm, Classes: 3, FirstPad: 2})
+		net, err := nn.ConvNet[float64](nn.Shape{Kind: "conv", Width: 3, Depth: 2, Norm: norm, FirstPad: 2}, h, w, c, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return net
 	}
-	fc, err := nn.FCNet[float64](nn.FCConfig{In: h * w * c, Width: 5, Depth: 2, Classes: 3})
+	fc, err := nn.FCNet[float64](h*w*c, 5, 2, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,8 +145,8 @@ func TestGradients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newProblem(t, net, h, w, c, draw)
 			_, dx, dz := p.distance(p.x, p.logits)
-			near(t, "images", dx, methodtest.Differences(p.x, 1, 1e-6, func(x []float64) float64 { d, _, _ := p.distance(x, p.logits); return d }), 1e-6)
-			near(t, "label logits", dz, methodtest.Differences(p.logits, 1, 1e-6, func(z []float64) float64 { d, _, _ := p.distance(p.x, z); return d }), 1e-6)
+			methodtest.Near(t, "images", dx, methodtest.Differences(p.x, 1, 1e-6, func(x []float64) float64 { d, _, _ := p.distance(x, p.logits); return d }), 1e-6)
+			methodtest.Near(t, "label logits", dz, methodtest.Differences(p.logits, 1, 1e-6, func(z []float64) float64 { d, _, _ := p.distance(p.x, z); return d }), 1e-6)
 		})
 	}
 	check("conv", conv(true), augment.Draw{})
@@ -232,7 +182,7 @@ func TestDistance(t *testing.T) {
 	if d := distance(v, s, r, tensors); math.Abs(d-want) > 1e-15 {
 		t.Errorf("distance %v, want %v", d, want)
 	}
-	near(t, "derivative", v, methodtest.Differences(s, 1, 1e-6, func(s []float64) float64 { return distance(make([]float64, 9), s, r, tensors) }), 1e-8)
+	methodtest.Near(t, "derivative", v, methodtest.Differences(s, 1, 1e-6, func(s []float64) float64 { return distance(make([]float64, 9), s, r, tensors) }), 1e-8)
 	if !slices.Equal(v[6:], []float64{0, 0, 0}) {
 		t.Errorf("derivative in bias and gain: %v", v[6:])
 	}

@@ -67,10 +67,9 @@ func (n *network) UnmarshalBinary(data []byte) error {
 	if err := method.Decode(data, &s); err != nil {
 		return err
 	}
-	if len(s.Theta) != len(n.theta) {
-		return errors.New("it belongs to another network")
+	if copy(n.theta, s.Theta) != len(n.theta) {
+		return errors.New("dc: a saved network of another size")
 	}
-	copy(n.theta, s.Theta)
 	if n.begun = s.Training != nil; !n.begun {
 		return nil
 	}

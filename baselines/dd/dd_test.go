@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -154,23 +153,6 @@ func TestDivergenceIsAnError(t *testing.T) {
 	}
 }
 
-func TestInitialLabels(t *testing.T) {
-	r, err := quick(func(m *DD) { m.Margin = 4 }).newRun(halves("fc", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := r.set()
-	if d.Kind != method.Logits || !slices.Equal(d.Labels, []float32{4, 0, 4, 0, 0, 4, 0, 4}) {
-		t.Errorf("%s %v", d.Kind, d.Labels)
-	}
-	if p := r.in.Targets[0]; math.Abs(float64(p)-1/(1+math.Exp(-4))) > 1e-6 {
-		t.Errorf("target %v", p)
-	}
-	if d.Extra["rates"].Data[0] != float64(r.in.Rates[0]) || math.Abs(float64(r.in.Rates[0])-0.02) > 1e-8 {
-		t.Errorf("rates %v", d.Extra["rates"])
-	}
-}
-
 func TestHalvings(t *testing.T) {
 	m := quick(func(m *DD) { m.Iterations, m.Halvings = 10, 4 })
 	var got []float64
@@ -244,7 +226,7 @@ func TestSizes(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s.IPC, s.Model.Depth = 5, 4
-	if err := m.CheckSizes(s); err == nil || !strings.Contains(err.Error(), "dd: nn: images of 8x8 pixels are too small") {
+	if err := m.CheckSizes(s); err == nil || !strings.Contains(err.Error(), "dd: images of 8x8 pixels are too small") {
 		t.Errorf("got %v", err)
 	}
 	s.Model.Depth, m.Width = 3, 65536
@@ -260,28 +242,6 @@ func TestSizes(t *testing.T) {
 		s.Model.Kind = c.kind
 		if got := m.Shape(s.Model).Numbers(28, 28); !slices.Equal(got, c.want) {
 			t.Errorf("%s: a set carries %v, want %v", c.kind, got, c.want)
-		}
-	}
-}
-
-// More images, steps and networks need more operations.
-func TestFlops(t *testing.T) {
-	s := method.Sizes{Train: 2000, Test: 10, Classes: 2, H: 16, W: 16, C: 1, IPC: 1, Model: method.Model{Kind: "fc", Width: 256, Depth: 3}}
-	m := defaults()
-	base := m.Flops(s)
-	if base <= 0 {
-		t.Fatal(base)
-	}
-	for name, more := range map[string]func(*DD, *method.Sizes){
-		"ipc":   func(_ *DD, s *method.Sizes) { s.IPC = 11 },
-		"steps": func(m *DD, _ *method.Sizes) { m.Steps = 11 },
-		"batch": func(m *DD, _ *method.Sizes) { m.Batch = 1025 },
-		"nets":  func(m *DD, _ *method.Sizes) { m.Nets = 2 },
-	} {
-		m, s := *m, s
-		more(&m, &s)
-		if got := m.Flops(s); got <= base {
-			t.Errorf("%s: %g operations, want more than %g", name, got, base)
 		}
 	}
 }

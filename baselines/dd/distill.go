@@ -78,7 +78,7 @@ func (m *DD) newRun(p method.Problem) (*run, error) {
 func (r *run) addVariables(steps int) {
 	add := func(name string, first []float32, rate float64) (x, grad []float32) {
 		// The decay rates are those of the original.
-		v := optim.NewVariable(name, first, optim.NewAdam[float32], optim.AdamConfig{LR: rate, Beta1: 0.5, Beta2: 0.999})
+		v := optim.NewVariable(name, first, optim.Adam(rate, 0.5, 0.999))
 		r.variables = append(r.variables, v)
 		return v.X, v.Grad
 	}

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
+	"dgkip/harness/method/methodtest"
 	"dgkip/harness/nn"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
@@ -17,12 +17,11 @@ import (
 
 // problem is a small distillation with the variables that are learned.
 type problem[F tensor.Float] struct {
-	u           *unroll[F]
-	first       []F
-	x, rho, z   []F // images, rates and labels before softplus and softmax
-	real        [][]F
-	labels      []int
-	fixedLabels bool
+	u         *unroll[F]
+	first     []F
+	x, rho, z []F // images, rates and labels before softplus and softmax
+	real      [][]F
+	labels    []int
 }
 
 // gradient returns the loss and the gradients of x, rho and z.
@@ -40,10 +39,7 @@ func (p *problem[F]) gradient(t *testing.T) (loss float64, dx, drho, dz []F) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grad := learned[F]{X: make([]F, len(p.x)), Rates: make([]F, len(p.rho))}
-	if !p.fixedLabels {
-		grad.Targets = make([]F, len(p.z))
-	}
+	grad := learned[F]{X: make([]F, len(p.x)), Rates: make([]F, len(p.rho)), Targets: make([]F, len(p.z))}
 	if err := p.u.sweep(ctx, in.Rates, grad); err != nil {
 		t.Fatal(err)
 	}
@@ -58,45 +54,22 @@ func (p *problem[F]) realImage(x []F, i int) int {
 	return p.labels[i]
 }
 
-func near[F tensor.Float](t *testing.T, what string, got []F, want []float64, tol float64) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Errorf("%s: %d values, want %d", what, len(got), len(want))
-		return
-	}
-	var worst, scale float64
-	for i, w := range want {
-		if e := math.Abs(float64(got[i]) - w); !(e <= worst) { // also for NaN
-			worst = e
-		}
-		scale = max(scale, math.Abs(w))
-	}
-	if !(worst <= tol*scale) || scale == 0 {
-		t.Errorf("%s: error %.3g of the largest entry %.3g, want at most %g", what, worst/scale, scale, tol)
-	}
-}
-
-type array struct {
-	Shape []int     `json:"shape"`
-	Data  []float64 `json:"data"`
-}
-
 // vectors are values computed by PyTorch's autograd in float64.
 type vectors struct {
-	W0, W3 []array
-	X      array   `json:"x_syn"`
-	Z      array   `json:"label_logits_syn"`
-	Rho    array   `json:"rho"`
-	Real   array   `json:"x_real"`
-	Labels []int   `json:"y_real"`
-	Loss   float64 `json:"loss"`
-	DX     array   `json:"d_x_syn"`
-	DZ     array   `json:"d_label_logits_syn"`
-	DRho   array   `json:"d_rho"`
+	W0, W3 []methodtest.Array
+	X      methodtest.Array `json:"x_syn"`
+	Z      methodtest.Array `json:"label_logits_syn"`
+	Rho    methodtest.Array `json:"rho"`
+	Real   methodtest.Array `json:"x_real"`
+	Labels []int            `json:"y_real"`
+	Loss   float64          `json:"loss"`
+	DX     methodtest.Array `json:"d_x_syn"`
+	DZ     methodtest.Array `json:"d_label_logits_syn"`
+	DRho   methodtest.Array `json:"d_rho"`
 }
 
 // flat converts linear layers from PyTorch's layout [out, in] into our vector.
-func flat[F tensor.Float](list []array) (theta []F) {
+func flat[F tensor.Float](list []methodtest.Array) (theta []F) {
 	for _, a := range list {
 		rows, cols := 1, a.Shape[0]
 		if len(a.Shape) == 2 {
@@ -109,14 +82,6 @@ func flat[F tensor.Float](list []array) (theta []F) {
 		}
 	}
 	return theta
-}
-
-func convert[F tensor.Float](x []float64) []F {
-	y := make([]F, len(x))
-	for i, v := range x {
-		y[i] = F(v)
-	}
-	return y
 }
 
 func TestVectors(t *testing.T) {
@@ -133,23 +98,23 @@ func checkVectors[F tensor.Float](t *testing.T, tol float64) {
 	if err := json.Unmarshal(b, &v); err != nil {
 		t.Fatal(err)
 	}
-	net, err := nn.FCNet[F](nn.FCConfig{In: 12, Width: 5, Depth: 1})
+	net, err := nn.FCNet[F](12, 5, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &problem[F]{
 		u: newUnroll(net, newPlan(1, 2, 3, 1), 4), first: flat[F](v.W0),
-		x: convert[F](v.X.Data), rho: convert[F](v.Rho.Data), z: convert[F](v.Z.Data), labels: v.Labels,
+		x: methodtest.Convert[F](v.X.Data), rho: methodtest.Convert[F](v.Rho.Data), z: methodtest.Convert[F](v.Z.Data), labels: v.Labels,
 	}
 	for i := range v.Labels {
-		p.real = append(p.real, convert[F](v.Real.Data[i*12:][:12]))
+		p.real = append(p.real, methodtest.Convert[F](v.Real.Data[i*12:][:12]))
 	}
 	loss, dx, drho, dz := p.gradient(t)
-	near(t, "weights", p.u.w[3], flat[float64](v.W3), tol)
-	near(t, "loss", []float64{loss}, []float64{v.Loss}, tol)
-	near(t, "images", dx, v.DX.Data, tol)
-	near(t, "rates", drho, v.DRho.Data, tol)
-	near(t, "labels", dz, v.DZ.Data, tol)
+	methodtest.Near(t, "weights", p.u.w[3], flat[float64](v.W3), tol)
+	methodtest.Near(t, "loss", []float64{loss}, []float64{v.Loss}, tol)
+	methodtest.Near(t, "images", dx, v.DX.Data, tol)
+	methodtest.Near(t, "rates", drho, v.DRho.Data, tol)
+	methodtest.Near(t, "labels", dz, v.DZ.Data, tol)
 }
 
 // small returns a problem with IPC images of three classes, 8x8 pixels in two channels. Its rates are
@@ -157,21 +122,15 @@ func checkVectors[F tensor.Float](t *testing.T, tol float64) {
 func small[F tensor.Float](t *testing.T, kind string, ipc, steps, epochs int) *problem[F] {
 	t.Helper()
 	const h, w, ch, classes = 8, 8, 2, 3
-	net, err := nn.FCNet[F](nn.FCConfig{In: h * w * ch, Width: 6, Depth: 2, Classes: classes})
+	net, err := nn.FCNet[F](h*w*ch, 6, 2, classes)
 	if kind != "fc" {
-		net, err = nn.ConvNet[F](nn.ConvConfig{In: ch, H: h, W: w, Width: 4, Depth: 2, Classes: classes, FirstPad: 2, Norm: kind == "norm"})
+		net, err = nn.ConvNet[F](nn.Shape{Kind: "conv", Width: 4, Depth: 2, FirstPad: 2, Norm: kind == "norm"}, h, w, ch, classes)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	draw := rng.Stream(7, "unroll", kind)
-	normal := func(n int, sd float64) []F {
-		x := make([]F, n)
-		for i := range x {
-			x[i] = F(sd * draw.Normal64())
-		}
-		return x
-	}
+	normal := func(n int, sd float64) []F { return methodtest.Normal[F](draw, n, sd) }
 	p := &problem[F]{
 		u: newUnroll(net, newPlan(ipc, classes, steps, epochs), 5), first: make([]F, net.Params()),
 		x: normal(ipc*classes*net.Inputs(), 1), z: normal(ipc*classes*classes, 1), rho: normal(steps*epochs, 0.5),
@@ -206,7 +165,7 @@ func TestGradient(t *testing.T) {
 					x[i] = old
 					got, want = append(got, g[i]), append(want, (up-down)/(2*eps))
 				}
-				near(t, what, got, want, 1e-6)
+				methodtest.Near(t, what, got, want, 1e-6)
 			}
 			every := 5
 			if testing.Short() {
@@ -235,16 +194,6 @@ func (p *problem[F]) loss(t *testing.T) float64 {
 	return loss
 }
 
-// Without gradients of the labels, the other gradients are the same.
-func TestFixedLabels(t *testing.T) {
-	p := small[float64](t, "fc", 2, 3, 2)
-	_, dx, drho, _ := p.gradient(t)
-	p.fixedLabels = true
-	if _, x, r, _ := p.gradient(t); !slices.Equal(x, dx) || !slices.Equal(r, drho) {
-		t.Error("fixed labels change the other gradients")
-	}
-}
-
 func TestPlan(t *testing.T) {
 	for _, c := range []struct {
 		ipc, steps, epochs int
@@ -263,38 +212,13 @@ func TestPlan(t *testing.T) {
 			t.Errorf("ipc %d: steps %s, want %s", c.ipc, got, c.sequence)
 		}
 	}
-	for ipc := 1; ipc <= 25; ipc++ {
-		for _, steps := range []int{1, 4, 10} {
-			p := newPlan(ipc, 3, steps, 3)
-			if len(p.steps) != 3*steps || len(p.slotOf) != 3*ipc || len(p.of) != min(steps, ipc) {
-				t.Fatalf("ipc %d, %d steps: %+v", ipc, steps, p)
-			}
-			seen := 0
-			for s, images := range p.of {
-				count := make([]int, 3)
-				for _, i := range images {
-					count[i/ipc]++
-					seen++
-					if p.slotOf[i] != s {
-						t.Errorf("image %d is in slot %d, but slotOf is %d", i, s, p.slotOf[i])
-					}
-				}
-				if low := ipc / len(p.of); count[0] < low || count[0] > low+1 || count[1] != count[0] || count[2] != count[0] {
-					t.Errorf("ipc %d, %d steps: slot %d has %v images", ipc, steps, s, count)
-				}
-			}
-			if seen != 3*ipc {
-				t.Errorf("ipc %d: %d images in slots", ipc, seen)
-			}
-		}
-	}
 }
 
 func TestSoftplus(t *testing.T) {
 	for _, r := range []float64{1e-6, 0.02, 1, 30, 1000} {
 		back := []float64{0}
 		softplus(back, []float64{inverseSoftplus(r)})
-		near(t, fmt.Sprint(r), back, []float64{r}, 1e-9)
+		methodtest.Near(t, fmt.Sprint(r), back, []float64{r}, 1e-9)
 	}
 }
 

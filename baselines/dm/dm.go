@@ -74,18 +74,6 @@ func (m *DM) CheckSizes(z method.Sizes) error {
 	return method.CheckTrained("dm", m.Start, m.Shape(z.Model), z)
 }
 
-// Flops implements method.Counter.
-func (m *DM) Flops(z method.Sizes) float64 {
-	classes := max(2, z.Classes)
-	net, err := m.Shape(z.Model).Net(z.H, z.W, z.C, classes)
-	if err != nil || z.IPC < 1 {
-		return 0
-	}
-	all, _ := net.Body().Flops()
-	drawn := min(m.RealBatch, max(1, z.Train/classes))
-	return float64(classes) * all * float64(drawn+2*z.IPC) // forward, and back to the synthetic images
-}
-
 // Distill implements method.Method.
 func (m *DM) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	r, err := newRun(p, m)

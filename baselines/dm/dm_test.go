@@ -39,7 +39,7 @@ func problem() method.Problem {
 // The gradient equals a central difference, for every operation.
 func TestGradient(t *testing.T) {
 	const h, w, c, n, step = 8, 8, 2, 3, 1e-6
-	net, err := nn.ConvNet[float64](nn.ConvConfig{In: c, H: h, W: w, Width: 3, Depth: 2, Norm: true, Classes: 2})
+	net, err := nn.ConvNet[float64](nn.Shape{Kind: "conv", Width: 3, Depth: 2, Norm: true}, h, w, c, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +53,7 @@ func TestGradient(t *testing.T) {
 		draw := strategy.Draw(r, h, w)
 		theta := make([]float64, body.Params())
 		body.InitUniform(theta, r)
-		normal := func(n int) []float64 {
-			x := make([]float64, n*h*w*c)
-			for i := range x {
-				x[i] = r.Normal64()
-			}
-			return x
-		}
-		drawn, syn := normal(5), normal(n)
+		drawn, syn := methodtest.Normal[float64](r, 5*h*w*c, 1), methodtest.Normal[float64](r, n*h*w*c, 1)
 		m := newMatcher(body, h, w, c)
 		dx, other := make([]float64, len(syn)), make([]float64, len(syn))
 		m.match(theta, draw, drawn, syn, dx)
@@ -91,15 +84,7 @@ func TestLearns(t *testing.T) {
 	m.Rate = 10 // embeddings of such a small network are short
 	var losses []float64
 	d := methodtest.Distill(t, m, problem(), func(s method.Step) { losses = append(losses, s.Loss) })
-	mean := func(x []float64) (sum float64) {
-		for _, v := range x {
-			sum += v / float64(len(x))
-		}
-		return sum
-	}
-	if early, late := mean(losses[1:11]), mean(losses[len(losses)-10:]); late > 0.7*early {
-		t.Errorf("mean distance %.3g at first, %.3g at last", early, late)
-	}
+	methodtest.Fell(t, "distances", losses, 10, 0.7)
 	if d.Kind != method.Hard || !slices.Equal(d.Labels, []float32{1, 0, 1, 0, 0, 1, 0, 1}) {
 		t.Errorf("labels %v, %s", d.Labels, d.Kind)
 	}
@@ -129,18 +114,4 @@ func TestSettings(t *testing.T) {
 	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "too small for 4 blocks") {
 		t.Errorf("got %v", err)
 	}
-	sizes.Model.Depth, m.RealBatch = 2, 4
-	all, _ := mustBody(t, m, sizes).Flops()
-	if got, want := m.Flops(sizes), 2*(4+2)*all; got != want {
-		t.Errorf("%v operations, want %v", got, want)
-	}
-}
-
-func mustBody(t *testing.T, m *DM, z method.Sizes) *nn.Net[float32] {
-	t.Helper()
-	net, err := m.Shape(z.Model).Net(z.H, z.W, z.C, z.Classes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return net.Body()
 }

@@ -49,7 +49,7 @@ func newRun(p method.Problem, m *DM) (*run, error) {
 	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "dm", "start")); err != nil {
 		return nil, err
 	}
-	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewSGD[float32], optim.SGDConfig{LR: m.rate(p.IPC), Momentum: m.Momentum})
+	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.SGD(m.rate(p.IPC), m.Momentum, 0))
 	return r, nil
 }
 

@@ -23,8 +23,9 @@
 // A pool of networks begins with random weights. Every update uses one of them, drawn at random. That
 // network then takes a step of Adam on the current set, with the loss (1/2n) sum_i |f(x_i) - y_i|^2.
 // After a number of updates, its life, a new network replaces it. So L is lowered in networks of all
-// ages, and no gradient goes back through a training. Initial ages are spread over a life, so that
-// networks are not all replaced at once, although all weights are random at first.
+// ages, and no gradient goes back through a training. Initial ages are spread over a life, unless it is
+// shorter than the pool, so that networks are not all replaced at once, although all weights are random
+// at first.
 //
 // A pool of one network with a life of one update draws a new network for every update. With fixed
 // labels and no margin, this is the loss of RFAD with a single network.
@@ -111,22 +112,6 @@ func (m *FRePo) shape(of method.Model) nn.Shape {
 // CheckSizes implements method.SizesChecker.
 func (m *FRePo) CheckSizes(z method.Sizes) error {
 	return method.CheckTrained("frepo", m.Start, m.shape(z.Model), z)
-}
-
-// Flops implements method.Counter. The training step of a network does not count.
-func (m *FRePo) Flops(z method.Sizes) float64 {
-	classes := max(2, z.Classes)
-	net, err := m.shape(z.Model).Net(z.H, z.W, z.C, classes)
-	if err != nil || z.IPC < 1 {
-		return 0
-	}
-	all, _ := net.Body().Flops()
-	n, batch := float64(z.IPC*classes), float64(m.batch(z.Train))
-	if m.Mirror && z.C == 3 {
-		n *= 2
-	}
-	dim, k := float64(net.Body().Classes()), float64(classes)
-	return all*(batch+2*n) + dim*(4*batch*k+n*(n+10*k))
 }
 
 // batch returns the number of real images in an update, out of train.

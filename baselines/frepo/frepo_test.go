@@ -54,7 +54,7 @@ type oracle struct {
 func newOracle(t *testing.T, r *run, update int) *oracle {
 	t.Helper()
 	d, m := r.begin, r.m
-	net, err := nn.ConvNet[float64](nn.ConvConfig{In: d.C, H: d.H, W: d.W, Width: r.p.Model.Width, Depth: r.p.Model.Depth, Doubling: m.Doubling, Classes: len(d.Classes)})
+	net, err := nn.ConvNet[float64](m.shape(r.p.Model), d.H, d.W, d.C, len(d.Classes))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,24 +85,10 @@ func (o *oracle) loss(x, y []float64) (loss float64) {
 		augment.Apply(augment.Flip(), turned, x, n0, o.h, o.w, o.c)
 		x, y = slices.Concat(x, turned), slices.Concat(y, y)
 	}
-	n := len(y) / k
-	a, b := o.features(x), o.features(o.reals)
-	gram := tensor.NewMat[float64](n, n)
-	tensor.Mul(gram, a, a, tensor.NT, false)
-	trace := 0.0
-	for i := range n {
-		trace += gram.Row(i)[i]
-	}
-	for i := range n {
-		gram.Row(i)[i] += o.jitter * trace / float64(n)
-	}
-	coefficients := methodtest.Eliminate(n, gram, tensor.MatOf(slices.Clone(y), n, k))
-	cross, p := tensor.NewMat[float64](b.Rows, n), tensor.NewMat[float64](b.Rows, k)
-	tensor.Mul(cross, b, a, tensor.NT, false)
-	tensor.Mul(p, cross, coefficients, tensor.NN, false)
+	p := methodtest.Ridge(o.features(x), o.features(o.reals), tensor.MatOf(y, len(y)/k, k), o.jitter)
 	for i, v := range p.Data {
 		e := v - o.targets.Data[i]
-		loss += e * e / float64(2*b.Rows)
+		loss += e * e / float64(2*p.Rows)
 	}
 	return loss
 }
@@ -181,7 +167,7 @@ func TestNetworkGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wideNet, err := nn.ConvNet[float64](nn.ConvConfig{In: 1, H: 8, W: 8, Width: 4, Depth: 2, Doubling: true, Classes: 2})
+	wideNet, err := nn.ConvNet[float64](quick().shape(problem(1).Model), 8, 8, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +191,7 @@ func TestNetworkGradient(t *testing.T) {
 	}
 }
 
-// The rate falls to a tenth like a cosine, and determines how far the images move.
+// The rate falls to a tenth like a cosine.
 func TestRate(t *testing.T) {
 	m := defaults()
 	for update, want := range map[int]float64{0: 3e-4, m.Updates / 2: 1.65e-4, m.Updates: 3e-5} {
@@ -213,22 +199,6 @@ func TestRate(t *testing.T) {
 			t.Errorf("update %d: rate %v, want %v", update, got, want)
 		}
 	}
-	m = quick()
-	var before []float32
-	methodtest.Distill(t, m, problem(1), func(s method.Step) {
-		x := s.Distilled().Images
-		if before != nil {
-			var moved, length float64
-			for i, v := range before {
-				length += float64(v) * float64(v)
-				moved += float64(x[i]-v) * float64(x[i]-v)
-			}
-			if got, want := math.Sqrt(moved/length), m.Rate*m.share(s.Update-1); math.Abs(got/want-1) > 1e-3 {
-				t.Errorf("update %d moves the images by %v, want %v", s.Update, got, want)
-			}
-		}
-		before = x
-	})
 }
 
 // Initial ages are spread over a life, and a network is replaced after 102 updates.
@@ -265,22 +235,6 @@ func TestPool(t *testing.T) {
 	if again := p.fresh("101"); !slices.Equal(p.theta(0), again.weights.X) {
 		t.Error("the network was not replaced by a new one")
 	}
-	state, err := p.MarshalBinary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, size := range map[string][2]int{"pool of another size": {2, 102}, "another life": {1, 102}} {
-		q := newPool(net, size[0], size[1], m.NetRate, 1)
-		if what == "another life" {
-			p.nets[0].age = 102
-			if state, err = p.MarshalBinary(); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := q.UnmarshalBinary(state); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
 }
 
 // With a pool of one network, a life of one update and fixed labels, FRePo is RFAD: every update has the
@@ -314,25 +268,10 @@ func TestRFAD(t *testing.T) {
 // A set predicts the labels of new images in new networks. A set learned from random labels is no better
 // than chance.
 func TestLearns(t *testing.T) {
-	halves := func(seed uint64) (of method.Images) {
-		of = method.Images{H: 8, W: 8, C: 1}
-		s := rng.Stream(seed, "halves")
-		for i := range 200 {
-			for j := range 64 {
-				v := float32(s.Normal64())
-				if (j >= 32) == (i%2 == 1) {
-					v += 0.6
-				}
-				of.X = append(of.X, v)
-			}
-			of.Labels = append(of.Labels, i%2)
-		}
-		return of
-	}
 	accuracy := func(unrelated bool) float64 {
 		p := problem(1)
 		data := *p.Data
-		data.Train = halves(1)
+		data.Train = methodtest.Halves(1, 200, 0.6)
 		if unrelated {
 			for i := range data.Train.Labels { // equally many of both classes
 				data.Train.Labels[i] = i / 2 % 2
@@ -343,31 +282,20 @@ func TestLearns(t *testing.T) {
 		m.Updates, m.Batch, m.Pool, m.Life, m.Rate, m.NetRate = 150, 64, 4, 20, 0.02, 3e-3
 		var losses []float64
 		d := methodtest.Distill(t, m, p, func(s method.Step) { losses = append(losses, s.Loss) })
-		mean := func(x []float64) (sum float64) {
-			for _, v := range x {
-				sum += v / float64(len(x))
-			}
-			return sum
-		}
-		if early, late := mean(losses[1:21]), mean(losses[len(losses)-20:]); !unrelated && late > early {
-			t.Errorf("mean loss %.3g at first, %.3g at last", early, late)
+		if !unrelated {
+			methodtest.Fell(t, "frepo", losses, 20, 1)
 		}
 		r, err := newRun(p, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		test := halves(2)
+		test := methodtest.Halves(2, 200, 0.6)
 		correct := 0.0
 		for k := range 4 {
 			one := r.pool.fresh("test", strconv.Itoa(k))
 			r.pool.nets = []network{one}
 			o := newOracle(t, r, 0)
-			a, b := o.features(methodtest.Wide(d.Images)), o.features(methodtest.Wide(test.X))
-			gram, cross := tensor.NewMat[float64](2, 2), tensor.NewMat[float64](200, 2)
-			tensor.Mul(gram, a, a, tensor.NT, false)
-			tensor.Mul(cross, b, a, tensor.NT, false)
-			f := tensor.NewMat[float64](200, 2)
-			tensor.Mul(f, cross, methodtest.Eliminate(2, gram, tensor.MatOf(methodtest.Wide(d.Labels), 2, 2)), tensor.NN, false)
+			f := methodtest.Ridge(o.features(methodtest.Wide(d.Images)), o.features(methodtest.Wide(test.X)), tensor.MatOf(methodtest.Wide(d.Labels), 2, 2), 0)
 			for i, y := range test.Labels {
 				if f.Row(i)[y] > f.Row(i)[1-y] {
 					correct++
@@ -406,21 +334,8 @@ func TestSettings(t *testing.T) {
 	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "too small for 4 blocks") {
 		t.Errorf("got %v", err)
 	}
-	sizes.Model.Depth = 2
-	net, err := m.shape(sizes.Model).Net(8, 8, 3, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, _ := net.Body().Flops()
-	// 7 real images forward, 2 images and their mirror images forward and back, and 2*2*8 features.
-	if got, want := m.Flops(sizes), (7+2*4)*all+32*(4*7*2+4*(4+20)); got != want {
-		t.Errorf("%v operations, want %v", got, want)
-	}
-	one := problem(1)
-	data := *one.Data
-	data.Classes, data.Train = []string{"all"}, method.Images{H: 8, W: 8, C: 1, X: make([]float32, 128), Labels: []int{0, 0}}
-	one.Data = &data
-	if _, err := m.Distill(context.Background(), one, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "there must be two or more") {
+	sizes.Classes = 1
+	if err := m.CheckSizes(sizes); err == nil || !strings.Contains(err.Error(), "frepo needs at least two classes") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -50,7 +50,7 @@ func newPool(net *nn.Net[float32], size, life int, rate float64, seed uint64) *p
 func (p *pool) fresh(name ...string) network {
 	theta := make([]float32, p.net.Params())
 	p.net.InitLecun(theta, rng.Stream(p.seed, append([]string{"frepo", "weights"}, name...)...))
-	v := optim.NewVariable("weights of a network", theta, optim.NewAdam[float32], optim.AdamConfig{LR: p.rate})
+	v := optim.NewVariable("weights of a network", theta, optim.Adam(p.rate, 0.9, 0.999))
 	v.Grad = p.grad
 	return network{weights: v}
 }
@@ -127,12 +127,9 @@ func (p *pool) UnmarshalBinary(data []byte) error {
 		return err
 	}
 	if len(all) != len(p.nets) {
-		return errors.New("it belongs to a pool of another size")
+		return errors.New("frepo: a saved pool of another size")
 	}
 	for i, saved := range all {
-		if saved.Age < 0 || saved.Age >= p.life {
-			return errors.New("it belongs to a pool with another life")
-		}
 		if err := p.nets[i].weights.UnmarshalBinary(saved.Weights); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package frepo
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -36,9 +35,6 @@ type run struct {
 
 func newRun(p method.Problem, m *FRePo) (*run, error) {
 	train, classes := p.Data.Train, len(p.Data.Classes)
-	if classes < 2 {
-		return nil, errors.New("one class is not enough: there must be two or more")
-	}
 	r := &run{m: m, p: p, mirror: m.Mirror && train.C == 3 && !p.Data.Characters}
 	net, err := m.shape(p.Model).Net(train.H, train.W, train.C, classes)
 	if err != nil {
@@ -47,8 +43,8 @@ func newRun(p method.Problem, m *FRePo) (*run, error) {
 	if r.begin, err = method.Start(p, m.Start, rng.Stream(p.Seed, "frepo", "start")); err != nil {
 		return nil, err
 	}
-	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewLAMB[float32], optim.AdamConfig{LR: m.Rate})
-	r.labels = optim.NewVariable("labels", firstLabels(r.begin.Of, classes), optim.NewLAMB[float64], optim.AdamConfig{LR: m.Rate})
+	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.LAMB(m.Rate, 0.9, 0.999))
+	r.labels = optim.NewVariable("labels", firstLabels(r.begin.Of, classes), optim.LAMB(m.Rate, 0.9, 0.999))
 	r.variables = []method.Variable{r.images}
 	if m.Labels == "learned" {
 		r.variables = append(r.variables, r.labels)

@@ -78,23 +78,6 @@ func TestGreedy(t *testing.T) {
 	}
 }
 
-// The mean of chosen images is nearer to the class mean than the mean of random images.
-func TestBetterThanRandom(t *testing.T) {
-	phi, stream := draw(200, 30), rng.Stream(2, "herding")
-	members := stream.Perm(200)
-	for _, count := range []int{1, 2, 10, 50} {
-		_, herded, err := choose(context.Background(), phi, members, count)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 20 {
-			if d := distance(phi, stream.Perm(200)[:count], members); herded > d {
-				t.Errorf("%d images: %v by herding, %v at random", count, herded, d)
-			}
-		}
-	}
-}
-
 // Of equal images the first is chosen, and each image only once.
 func TestTies(t *testing.T) {
 	phi := tensor.NewMat[float32](4, 3)

@@ -7,7 +7,6 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
-	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 )
 
@@ -108,25 +107,6 @@ func (m *KIP) CheckSizes(s method.Sizes) error {
 		return fmt.Errorf("kip: %w", err)
 	}
 	return nil
-}
-
-// Flops implements method.Counter.
-func (m *KIP) Flops(s method.Sizes) float64 {
-	s.Model = m.model(s.Model)
-	dim, n, k := float64(space.Dim(s.Model, s.H, s.W)), float64(s.IPC*s.Classes), float64(teacher.Outputs(s.Classes))
-	s.Train = m.size(s.Train)
-	batch, flops := float64(s.Train), space.PassFlops(s)
-	if dim == 0 { // an exact kernel, without features
-		return flops + 4*batch*n*(k+1)
-	}
-	flops += 4*batch*dim*k + n*dim*(n+10*k)
-	if m.Labels == "solved" {
-		flops += 2 * batch * dim * n
-	}
-	if m.Resample {
-		flops += batch * space.Flops(s.Model, s.H, s.W, s.C)
-	}
-	return flops
 }
 
 // model returns the networks whose features an update uses.

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
 	"dgkip/harness/convex"
-	"dgkip/harness/features"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
 	"dgkip/harness/space"
@@ -158,33 +156,6 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// With resample, an update draws its networks once, for the set and for the batch.
-func TestDrawsOnce(t *testing.T) {
-	p := problem("fc")
-	p.Model.Width = 256
-	r, err := variant("resample", 1).newRun(t.Context(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	allocated := func(do func() error) uint64 {
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		return after.TotalAlloc - before.TotalAlloc
-	}
-	once := allocated(func() error {
-		_, err := features.New(space.Config(p.Model, 8, 8, 1), 1)
-		return err
-	})
-	update := allocated(func() error { return r.draw(t.Context(), 0, r.batch(0)) })
-	if update > once*3/2 {
-		t.Errorf("%d bytes, but one draw takes %d", update, once)
-	}
-}
-
 func TestCheck(t *testing.T) {
 	for want, spoil := range map[string]func(*KIP){
 		"rate must be positive and at most 1e6, not 0":     func(m *KIP) { m.Rate = 0 },
@@ -238,17 +209,5 @@ func TestCheckSizes(t *testing.T) {
 	p.IPC = 7
 	if _, err := defaults().Distill(context.Background(), p, func(method.Step) {}); err == nil || !strings.Contains(err.Error(), "class upper of halves has only 6") {
 		t.Errorf("more images than there are: %v", err)
-	}
-}
-
-// A batch takes fewer operations than all real images. Solved labels and new networks take more.
-func TestFlops(t *testing.T) {
-	sizes := method.Sizes{Train: 10000, Test: 2000, Classes: 2, H: 32, W: 32, C: 3, IPC: 10, Model: method.Model{Kind: "fc", Width: 1024, Depth: 3, Nets: 30}}
-	of := map[string]float64{}
-	for _, name := range []string{"learned", "batch", "resample", "solved"} {
-		of[name] = variant(name, 100).Flops(sizes)
-	}
-	if !(0 < of["batch"] && of["batch"] < of["learned"] && of["learned"] < of["solved"] && of["batch"] < of["resample"]) {
-		t.Errorf("operations %v", of)
 	}
 }

@@ -55,7 +55,7 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 		KIP: m, problem: p, begin: begin, lambda: float64(begin.Len()) * m.Lambda,
 		targets: teacher.Signs(p.Data.Train.Labels, len(p.Data.Classes)),
 	}
-	move := optim.NewVariable("images", slices.Clone(begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
+	move := optim.NewVariable("images", slices.Clone(begin.Images), optim.AdaBelief(m.Rate, 0.9, 0.999))
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
 	if !m.Resample {
 		if r.pass, err = space.Of(p).Space().Learn(ctx, r.images, nil, true); err != nil {
@@ -66,7 +66,7 @@ func (m *KIP) newRun(ctx context.Context, p method.Problem) (*run, error) {
 		r.labels = teacher.Signs(begin.Of, len(begin.Classes))
 	}
 	if m.Labels == "learned" {
-		labels := optim.NewVariable("labels", r.labels.Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: m.LabelRate})
+		labels := optim.NewVariable("labels", r.labels.Data, optim.AdaBelief(m.LabelRate, 0.9, 0.999))
 		r.dlabels = tensor.MatOf(labels.Grad, begin.Len(), r.labels.Cols)
 		r.variables = append(r.variables, labels)
 	}

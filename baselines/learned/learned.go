@@ -161,19 +161,9 @@ func (m *Learned) loss(classes int) convex.Loss {
 func (m *Learned) CheckSizes(z method.Sizes) error {
 	shape := m.shape(z.Model)
 	if m.Doubling && !shape.Convolves() {
-		return &method.BadSetting{Key: "doubling", Why: "has no effect without convolutions", Hint: "leave out doubling"}
+		return errors.New("dgkip-learned: doubling has no effect without convolutions\nhint: leave out doubling")
 	}
 	return method.CheckTrained("dgkip-learned", m.Start, shape, z)
-}
-
-// Flops implements method.Counter. The training of networks does not count.
-func (m *Learned) Flops(z method.Sizes) float64 {
-	net, err := m.shape(z.Model).Net(z.H, z.W, z.C, max(2, z.Classes))
-	if err != nil || z.IPC < 1 {
-		return 0
-	}
-	all, _ := net.Body().Flops()
-	return all * (float64(m.batch(z.Train))/float64(m.Every) + 2*float64(z.IPC*max(2, z.Classes)))
 }
 
 // batch returns the number of real images in a batch, out of train.

@@ -2,7 +2,6 @@ package learned
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -121,13 +120,7 @@ func (p *pool) UnmarshalBinary(data []byte) error {
 	if err := method.Decode(data, &nets); err != nil {
 		return err
 	}
-	if len(nets) != len(p.nets) {
-		return errors.New("it belongs to a pool of another size")
-	}
 	for i := range nets {
-		if nets[i].Age < 0 || nets[i].Age > p.m.Life {
-			return errors.New("it belongs to a pool with another life")
-		}
 		if err := p.training.UnmarshalBinary(nets[i].Training); err != nil {
 			return err
 		}

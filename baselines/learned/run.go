@@ -2,7 +2,6 @@ package learned
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 
@@ -35,9 +34,6 @@ type run struct {
 
 func newRun(p method.Problem, m *Learned) (*run, error) {
 	train, classes := p.Data.Train, len(p.Data.Classes)
-	if classes < 2 {
-		return nil, errors.New("one class is not enough: there must be two or more")
-	}
 	r := &run{m: m, p: p}
 	var err error
 	if r.strategy, err = augment.Matching(m.Augment, p.Data.Characters); err != nil {
@@ -52,8 +48,8 @@ func newRun(p method.Problem, m *Learned) (*run, error) {
 	}
 	r.body = net.Body()
 	r.parts = r.body.NewParts()
-	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
-	r.labels = optim.NewVariable("labels", teacher.Signs(r.begin.Of, classes).Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: m.Rate})
+	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.AdaBelief(m.Rate, 0.9, 0.999))
+	r.labels = optim.NewVariable("labels", teacher.Signs(r.begin.Of, classes).Data, optim.AdaBelief(m.Rate, 0.9, 0.999))
 	r.variables = []method.Variable{r.images, r.labels}
 	if m.Colours {
 		if r.variables[0], err = newColoured(p, r.images, r.begin); err != nil {

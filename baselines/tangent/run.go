@@ -41,7 +41,7 @@ func newRun(ctx context.Context, p method.Problem, m *Tangent) (*run, error) {
 	}
 	r.matcher = newMatcher(net, train.H, train.W, train.C)
 	r.d = make([]float32, net.Params())
-	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: m.Rate})
+	r.images = optim.NewVariable("images", slices.Clone(r.begin.Images), optim.AdaBelief(m.Rate, 0.9, 0.999))
 	r.trajectories, err = trajectories(ctx, p, m, net, r.strategy)
 	return r, err
 }

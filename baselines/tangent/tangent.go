@@ -135,17 +135,6 @@ func (m *Tangent) CheckSizes(z method.Sizes) error {
 	return method.CheckTrained("dgkip-tangent", m.Start, m.Shape(z.Model), z)
 }
 
-// Flops implements method.Counter. The trajectories do not count.
-func (m *Tangent) Flops(z method.Sizes) float64 {
-	classes := max(2, z.Classes)
-	net, err := m.Shape(z.Model).Net(z.H, z.W, z.C, classes)
-	if err != nil || z.IPC < 1 {
-		return 0
-	}
-	all, first := net.Flops()
-	return float64(z.IPC*classes) * (7*all - 2*first) // the loss, its gradient, and the tangent of the images
-}
-
 // Distill implements method.Method.
 func (m *Tangent) Distill(ctx context.Context, p method.Problem, observe func(method.Step)) (*method.Distilled, error) {
 	r, err := newRun(ctx, p, m)

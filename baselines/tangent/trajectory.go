@@ -21,18 +21,14 @@ type trajectory [][]float32
 
 // trajectories returns the trajectories of a run. All runs on the same images and networks share them.
 func trajectories(ctx context.Context, p method.Problem, m *Tangent, net *nn.Net[float32], strategy augment.Strategy) ([]trajectory, error) {
-	digest, err := space.Of(p).Digest()
-	if err != nil {
-		return nil, err
-	}
-	out := make([]trajectory, m.Trajectories)
+	digest, out := space.Of(p).Digest(), make([]trajectory, m.Trajectories)
 	for k := range out {
 		if p.Phase != nil {
 			p.Phase("training on real images", float64(k)/float64(len(out)))
 		}
 		key := fmt.Sprintf("tangent v%d %+v ages %v rate %v momentum %v batch %d augment %s of %q %d classes %s number %d",
 			version, m.Shape(p.Model), m.Ages, m.NetRate, m.NetMomentum, m.NetBatch, strategy, p.Data.Name, len(p.Data.Classes), digest, k)
-		out[k], err = method.Do(p.Shared, key, func() (trajectory, error) {
+		t, err := method.Do(p.Shared, key, func() (trajectory, error) {
 			t := make(trajectory, len(m.Ages))
 			for i := range t {
 				t[i] = make([]float32, net.Params())
@@ -42,6 +38,7 @@ func trajectories(ctx context.Context, p method.Problem, m *Tangent, net *nn.Net
 		if err != nil {
 			return nil, err
 		}
+		out[k] = t
 	}
 	return out, nil
 }

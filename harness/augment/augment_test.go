@@ -12,29 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"dgkip/harness/method/methodtest"
 	"dgkip/harness/rng"
 	"dgkip/harness/tensor"
 )
-
-// array holds images in PyTorch's layout.
-type array struct {
-	Shape []int     `json:"shape"`
-	Data  []float64 `json:"data"`
-}
-
-// nhwc returns the images in our layout.
-func nhwc[F tensor.Float](a array) []F {
-	n, c, pixels := a.Shape[0], a.Shape[1], a.Shape[2]*a.Shape[3]
-	out := make([]F, len(a.Data))
-	for i, v := range a.Data {
-		img, k, p := i/(c*pixels), i/pixels%c, i%pixels
-		out[(img*pixels+p)*c+k] = F(v)
-	}
-	if len(out) != n*c*pixels {
-		panic("shape")
-	}
-	return out
-}
 
 // reference is an operation with given parameters and its result, computed by PyTorch.
 type reference struct {
@@ -48,10 +29,10 @@ type reference struct {
 		SY       float64 `json:"sy"`
 		Degrees  float64 `json:"degrees"`
 	} `json:"params"`
-	X         array `json:"x"`
-	Y         array `json:"y"`
-	Cotangent array `json:"cotangent"`
-	Adjoint   array `json:"adjoint"`
+	X         methodtest.Array `json:"x"`
+	Y         methodtest.Array `json:"y"`
+	Cotangent methodtest.Array `json:"cotangent"`
+	Adjoint   methodtest.Array `json:"adjoint"`
 }
 
 // draw returns the operation. One half is the neutral value for the parts of color.
@@ -110,25 +91,10 @@ func TestVectors(t *testing.T) {
 func checkVectors[F tensor.Float](t *testing.T, v reference, d Draw, tol float64) {
 	n, c, h, w := v.X.Shape[0], v.X.Shape[1], v.X.Shape[2], v.X.Shape[3]
 	got := make([]F, len(v.X.Data))
-	Apply(d, got, nhwc[F](v.X), n, h, w, c)
-	near(t, "image", got, nhwc[float64](v.Y), tol)
-	Adjoint(d, got, nhwc[F](v.Cotangent), n, h, w, c)
-	near(t, "adjoint", got, nhwc[float64](v.Adjoint), tol)
-}
-
-// near compares. The tolerance is relative to the largest wanted entry.
-func near[F tensor.Float](t *testing.T, what string, got []F, want []float64, tol float64) {
-	t.Helper()
-	var worst, scale float64
-	for i, x := range want {
-		if e := math.Abs(float64(got[i]) - x); !(e <= worst) {
-			worst = e
-		}
-		scale = max(scale, math.Abs(x))
-	}
-	if !(worst <= tol*scale) {
-		t.Errorf("%s: error %.3g of the largest entry, want at most %g", what, worst/scale, tol)
-	}
+	Apply(d, got, methodtest.NHWC[F](v.X), n, h, w, c)
+	methodtest.Near(t, "image", got, methodtest.NHWC[float64](v.Y), tol)
+	Adjoint(d, got, methodtest.NHWC[F](v.Cotangent), n, h, w, c)
+	methodtest.Near(t, "adjoint", got, methodtest.NHWC[float64](v.Adjoint), tol)
 }
 
 // families lists all operations.
@@ -151,19 +117,10 @@ func drawn(h, w int) map[string][]Draw {
 	return out
 }
 
-func normal[F tensor.Float](n int, label string) []F {
-	r := rng.Stream(1, label)
-	x := make([]F, n)
-	for i := range x {
-		x[i] = F(r.Normal64())
-	}
-	return x
-}
-
 // <g, A x> = <A' g, x>, where A x is Apply(x) - Apply(0).
 func TestAdjoint(t *testing.T) {
 	const n, h, w, c = 2, 9, 12, 3
-	x, g := normal[float64](n*h*w*c, "x"), normal[float64](n*h*w*c, "g")
+	x, g := methodtest.Normal[float64](rng.Stream(1, "x"), n*h*w*c, 1), methodtest.Normal[float64](rng.Stream(1, "g"), n*h*w*c, 1)
 	zero := make([]float64, len(x))
 	for name, draws := range drawn(h, w) {
 		for _, d := range draws {
@@ -180,83 +137,6 @@ func TestAdjoint(t *testing.T) {
 				t.Errorf("%s %+v: %v and %v", name, d, one, other)
 			}
 		}
-	}
-}
-
-// Parameters stay in the documented ranges and reach both ends.
-func TestRanges(t *testing.T) {
-	const h, w = 28, 32
-	r := rng.Stream(1, "ranges")
-	lo, hi := map[string]float64{}, map[string]float64{}
-	note := func(name string, v float64) {
-		if _, ok := lo[name]; !ok {
-			lo[name], hi[name] = v, v
-		}
-		lo[name], hi[name] = min(lo[name], v), max(hi[name], v)
-	}
-	flipped := 0
-	for range 2000 {
-		for _, f := range families {
-			for _, o := range f.list {
-				d := o.draw(r, h, w)
-				name := f.prefix + o.name
-				if d.edge && o.name != "rotate" {
-					z := 1 / d.m[0]
-					note(name+" zoom", z)
-					for _, by := range d.by {
-						if o.name == "crop" {
-							by *= z / math.Abs(z-1)
-						}
-						note(name+" by", by)
-					}
-					continue
-				}
-				switch o.name {
-				case "color":
-					for _, u := range d.u {
-						note(name, u)
-					}
-				case "crop":
-					note(name+" rows", float64(d.rows[0]))
-					note(name+" columns", float64(d.cols[0]))
-				case "cutout":
-					note(name+" top", float64(d.rows[0]))
-					note(name+" bottom", float64(d.rows[1]))
-					note(name+" height", float64(d.rows[1]-d.rows[0]))
-					note(name+" width", float64(d.cols[1]-d.cols[0]))
-				case "flip":
-					if d.op == flip {
-						flipped++
-					}
-				case "scale":
-					note(name, d.m[0])
-					note(name, d.m[3])
-				case "rotate":
-					note(name, math.Asin(d.m[2])*180/math.Pi)
-				}
-			}
-		}
-	}
-	want := map[string][2]float64{
-		"color": {0, 1}, "crop rows": {-4, 4}, "crop columns": {-4, 4}, // 3.5 is rounded up
-		"cutout top": {0, 21}, "cutout bottom": {7, 28}, "cutout height": {7, 14}, "cutout width": {8, 16},
-		"scale": {1 / 1.2, 1.2}, "rotate": {-15, 15},
-		"wide crop rows": {-4, 3}, "wide crop columns": {-4, 3}, "wide scale": {1 / 1.2, 1 / 0.8}, "wide rotate": {-45, 45},
-		"regression color": {0.25, math.Exp(0.25) - 0.5}, "regression rotate": {-15, 15},
-		"regression crop zoom": {0.8, 1.25}, "regression crop by": {-1, 1}, "regression translate zoom": {1, 1}, "regression translate by": {-0.25, 0.25},
-		"regression cutout top": {0, 21}, "regression cutout bottom": {7, 28}, "regression cutout height": {7, 7}, "regression cutout width": {8, 8},
-	}
-	for name, v := range want {
-		slack := 0.01 * (v[1] - v[0])
-		if _, ok := lo[name]; !ok || math.Abs(lo[name]-v[0]) > slack || math.Abs(hi[name]-v[1]) > slack {
-			t.Errorf("%s: from %v to %v, want %v", name, lo[name], hi[name], v)
-		}
-	}
-	if len(lo) != len(want) {
-		t.Errorf("got ranges of %v", slices.Sorted(maps.Keys(lo)))
-	}
-	if flipped < 1850 || flipped > 2150 {
-		t.Errorf("%d of 4000 images were flipped", flipped)
 	}
 }
 
@@ -292,30 +172,11 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// A strategy draws each of its operations, and no other.
-func TestDraw(t *testing.T) {
-	s, err := New("color_cutout_rotate", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	count := map[op]int{}
-	r := rng.Stream(1, "draw")
-	for range 300 {
-		count[s.Draw(r, 8, 8).op]++
-	}
-	if len(count) != 3 || min(count[color], count[cutout], count[warp]) < 70 {
-		t.Errorf("drawn: %v", count)
-	}
-	if (Strategy{}).Draw(r, 8, 8) != (Draw{}) {
-		t.Error("the empty strategy draws an operation")
-	}
-}
-
 // In training, images get their own parameters, and their own operations if the strategy says
 // so. The result depends only on the stream.
 func TestBatch(t *testing.T) {
 	const n, h, w, c = 40, 8, 8, 1
-	one := normal[float32](h*w*c, "one")
+	one := methodtest.Normal[float32](rng.Stream(1, "one"), h*w*c, 1)
 	kinds := func(s Strategy) (differ int, x []float32) {
 		x = slices.Repeat(one, n)
 		Batch(s, x, n, h, w, c, rng.Stream(1, "batch"))
@@ -378,7 +239,7 @@ func TestEdge(t *testing.T) {
 func TestGolden(t *testing.T) {
 	const n, h, w, c = 2, 9, 12, 3
 	draws := drawn(h, w)
-	x, y := normal[float32](n*h*w*c, "x"), make([]float32, n*h*w*c)
+	x, y := methodtest.Normal[float32](rng.Stream(1, "x"), n*h*w*c, 1), make([]float32, n*h*w*c)
 	of := map[bool]hash.Hash64{false: fnv.New64a(), true: fnv.New64a()}
 	for _, name := range slices.Sorted(maps.Keys(draws)) {
 		sum := of[strings.HasPrefix(name, "regression ")]
@@ -395,18 +256,5 @@ func TestGolden(t *testing.T) {
 		if got := of[later].Sum64(); got != want {
 			t.Errorf("digest %#x, recorded %#x", got, want)
 		}
-	}
-}
-
-func BenchmarkBatch(b *testing.B) {
-	const n, h, w, c = 256, 32, 32, 3
-	x := normal[float32](n*h*w*c, "x")
-	for _, o := range dsaOperations {
-		b.Run(o.name, func(b *testing.B) {
-			r := rng.Stream(1, "benchmark")
-			for range b.N {
-				Batch(Strategy{ops: []operation{o}}, x, n, h, w, c, r)
-			}
-		})
 	}
 }

@@ -3,11 +3,7 @@ package cli
 import (
 	"bytes"
 	_ "embed"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,54 +16,6 @@ import (
 	"dgkip/harness/report"
 	"dgkip/harness/sets"
 )
-
-// cardHead is the first line of card.md. -export does not overwrite a README.md without it.
-const cardHead = "<!-- Written by -export from the records. -->\n"
-
-// writeCard writes README.md, which describes the exported sets.
-func (f *flags) writeCard(out io.Writer, specs []*experiment.Spec, written []setFile) error {
-	file := filepath.Join(f.exportDir, "README.md")
-	old, _, err := sets.OpenRegular(file)
-	if err == nil {
-		text, err := io.ReadAll(io.LimitReader(old, 1<<22))
-		old.Close() // so that Windows replaces it
-		switch {
-		case err != nil:
-			return fmt.Errorf("-export: %w", err)
-		case !strings.HasPrefix(string(text), cardHead):
-			fmt.Fprintf(out, "%s was not written by this program, so it stays as it is\nhint: export to an empty folder\n", file)
-			return nil
-		case f.describesOthers(string(text), written):
-			fmt.Fprintf(out, "%s also describes other sets, so it stays as it is\nhint: export to an empty folder\n", file)
-			return nil
-		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("-export: %w", err)
-	}
-	text, err := f.card(specs, written)
-	if err == nil {
-		err = report.WriteFile(file, text)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
-}
-
-// describesOthers reports whether a card describes a file in its folder that was not written now.
-func (f *flags) describesOthers(card string, written []setFile) bool {
-	for line := range strings.Lines(card) {
-		name, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
-		if ext := filepath.Ext(name); !strings.HasPrefix(line, "| ") || ext != ".npz" && ext != ".pt" ||
-			slices.ContainsFunc(written, func(set setFile) bool { return set.name == name }) {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(f.exportDir, filepath.Base(name))); err == nil {
-			return true
-		}
-	}
-	return false
-}
 
 // card is the content of README.md, without the text that all cards share.
 type card struct {

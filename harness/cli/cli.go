@@ -176,13 +176,9 @@ func (f *flags) run(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return usageError(err)
 	}
-	for _, s := range specs {
-		notes, err := report.Mistyped(s, f.store())
-		if err != nil {
-			return usageError(err)
-		}
-		for _, note := range slices.Concat(s.Notes, notes) {
-			if !f.quiet {
+	if !f.quiet {
+		for _, s := range specs {
+			for _, note := range report.Mistyped(s, f.store()) {
 				fmt.Fprintln(errOut, "note: "+note)
 			}
 		}
@@ -253,6 +249,9 @@ func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wante
 		return err
 	}
 	wanted.Plan = plan
+	if err := report.InTheWay(f.out, f.reportOptions(wanted)); err != nil {
+		return err
+	}
 	return f.report(ctx, out, errOut, wanted)
 }
 
@@ -300,7 +299,7 @@ func (f *flags) makePlan(ctx context.Context, wanted request, board *progress.Bo
 func (f *flags) computeRuns(ctx context.Context, out, errOut io.Writer, wanted request, board *progress.Board) error {
 	plan, s := wanted.Plan, wanted.Store
 	if !f.worker { // workers write no report
-		if err := report.InTheWay(f.out, report.Options{Only: wanted.Only, Set: f.shownSet()}); err != nil {
+		if err := report.InTheWay(f.out, f.reportOptions(wanted)); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"dgkip/harness/data"
@@ -56,56 +55,6 @@ func TestFileColumn(t *testing.T) {
 			scored[at] = how
 		case scored[at] != how:
 			t.Errorf("%s %s: %s, and not %s", at, c.Column, how, scored[at])
-		}
-	}
-}
-
-// Runs that are documented as shared with a table must be shared, so that they need no computation.
-func TestSharedRuns(t *testing.T) {
-	runs := func(name, profile string, but ...string) map[string]string {
-		s := shipped(t, name, profile)
-		out := map[string]string{}
-		for _, c := range s.Cells {
-			for _, part := range but {
-				if strings.Contains(c.Column, part) {
-					c = nil
-					break
-				}
-			}
-			if c != nil {
-				id := c.Identity(experiment.DatasetIdentity{Name: c.Dataset}, 0)
-				out[string(experiment.Canonical(id))] = c.Dataset + " " + c.Column
-			}
-		}
-		return out
-	}
-	for _, profile := range []string{"short", "full"} {
-		table1, table2 := runs("table1", profile), runs("table2", profile)
-		for _, c := range []struct {
-			name  string
-			own   []string // columns outside the tables
-			table map[string]string
-		}{
-			{"table3", nil, table1},
-			{"figure2", nil, table1},
-			{"images", nil, table1},
-			{"convergence", []string{"-plain", "-gain", "-gap", "-one"}, table2},
-		} {
-			for id, what := range runs(c.name, profile, c.own...) {
-				if _, ok := c.table[id]; !ok {
-					t.Errorf("%s, profile %s: %s is not a run of the table", c.name, profile, what)
-				}
-			}
-		}
-		for _, c := range []struct {
-			name string
-			own  []string
-		}{{"seeds", nil}, {"starts", []string{"-noise", "-real"}}} {
-			for id, what := range runs(c.name, profile, c.own...) {
-				if table1[id] == "" && table2[id] == "" {
-					t.Errorf("%s, profile %s: %s is not a run of either table", c.name, profile, what)
-				}
-			}
 		}
 	}
 }

@@ -35,28 +35,29 @@ func (f *flags) exportSets(ctx context.Context, out, errOut io.Writer, wanted re
 		return err == nil
 	})
 	names := exportNames(runs)
-	var columns []*exported // in the order of the grid
-	of := map[string]*exported{}
+	write := func(name string, content []byte) error {
+		file := filepath.Join(f.exportDir, name)
+		if err := report.WriteNew(file, content); err != nil {
+			return fmt.Errorf("-export: %s: %w", file, err)
+		}
+		return nil
+	}
 	var damaged []error
 	var written []setFile
+	without, missing := 0, 0
 	for i, r := range runs {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
-		}
-		column := of[r.Cell.Column]
-		if column == nil {
-			column = &exported{name: r.Cell.Column}
-			columns, of[column.name] = append(columns, column), column
 		}
 		set, err := f.convert(wanted.Store, r)
 		absent := errors.Is(err, fs.ErrNotExist)
 		switch {
 		case absent && !wanted.Store.Has(r.Key):
-			column.missing++
+			missing++
 			continue
 		case absent:
 			if !r.Method().Info().IgnoresIPC { // no record has the whole training set
-				column.without++
+				without++
 			}
 			continue
 		case err != nil:
@@ -70,28 +71,29 @@ func (f *flags) exportSets(ctx context.Context, out, errOut io.Writer, wanted re
 		if f.export == "half" {
 			set.name = names[i] + ".npz"
 		}
-		file := filepath.Join(f.exportDir, set.name)
-		if err := report.WriteNew(file, set.content); err != nil {
-			return fmt.Errorf("-export: %s: %w", file, err)
+		if err := write(set.name, set.content); err != nil {
+			return err
 		}
-		column.written++
 		set.content = nil // large
 		written = append(written, set)
 	}
 	if len(written) == 0 && damaged == nil {
 		return usageError(errors.New("-export: none of the selected runs has a record with a set\nhint: run the experiment first; the whole training set is not exported, and the records in this repository do not contain large sets"))
 	}
-	for _, c := range columns {
-		if text := c.String(); text != "" { // not if its records are damaged or hold no sets
-			fmt.Fprintf(out, "%s: %s\n", c.name, text)
-		}
+	fmt.Fprintf(out, "%s written to %s", report.Count(len(written), "set", "sets"), f.exportDir)
+	if missing > 0 {
+		fmt.Fprintf(out, "; not run: %d", missing)
 	}
-	fmt.Fprintf(out, "%s written to %s\n", report.Count(len(written), "set", "sets"), f.exportDir)
-	if slices.ContainsFunc(columns, func(c *exported) bool { return c.without > 0 }) {
-		fmt.Fprintln(out, "hint: for records without a set, compute the runs again by -exp with -only and -force")
+	if without > 0 {
+		fmt.Fprintf(out, "; without the set in the record: %d\nhint: for records without a set, compute the runs again by -exp with -only and -force", without)
 	}
+	fmt.Fprintln(out)
 	if f.export != "png" && len(written) > 0 {
-		damaged = append(damaged, f.writeCard(out, wanted.Specs, written))
+		text, err := f.card(wanted.Specs, written)
+		if err == nil {
+			err = write("README.md", text)
+		}
+		damaged = append(damaged, err)
 	}
 	return errors.Join(damaged...)
 }
@@ -130,27 +132,6 @@ func (f *flags) convert(s *store.Store, r *engine.Run) (out setFile, err error) 
 		out.content, err = sets.Encode(sets.Half(arrays))
 	}
 	return out, err
-}
-
-// exported counts the runs of a column by outcome.
-type exported struct {
-	name                      string
-	written, without, missing int
-}
-
-// String returns the counts that are not zero.
-func (c *exported) String() string {
-	var parts []string
-	if c.written > 0 {
-		parts = append(parts, report.Count(c.written, "set", "sets"))
-	}
-	if c.without > 0 {
-		parts = append(parts, fmt.Sprintf("%d without the set in the record", c.without))
-	}
-	if c.missing > 0 {
-		parts = append(parts, fmt.Sprintf("%d not run", c.missing))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // distinct returns one run for each distilled set. Runs that only differ in their protocol share a

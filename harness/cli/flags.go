@@ -57,7 +57,8 @@ Checks and outputs
   -quiet          show no progress, and fewer notes
 Machine and data
   -jobs N         compute N sets at a time; tables then flag their times (default: one
-                  per processor if all runs are small and no times are shown, else 1)
+                  per processor if all runs are small and no times are shown, else 1;
+                  1 with -verify and -eval)
   -threads M      threads of all sets together (default: all processors)
   -data DIR       folder of the datasets, searched before $DGKIP_DATA
   -offline        download nothing
@@ -197,11 +198,9 @@ func (f *flags) validate(rest []string, given map[string]bool) error {
 		}
 		return usageError(fmt.Errorf("unexpected argument %q\nhint: %s", rest[0], hint))
 	}
-	profile, err := experiment.ProfileOf(f.profile)
-	if err != nil {
-		return usageError(err)
+	if known := experiment.Profiles(); !slices.Contains(known, f.profile) {
+		return usageError(fmt.Errorf("unknown profile %q\nhint: %s", f.profile, suggest.Hint(f.profile, known)))
 	}
-	f.profile = profile
 	if f.paper && f.profile == "smoke" {
 		return usageError(errors.New("-paper: the report needs real data, which profile smoke does not have\nhint: omit -profile smoke; -paper also works without records"))
 	}

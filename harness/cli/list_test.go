@@ -30,10 +30,12 @@ func TestListTellsOfEverySetting(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"dgkip-ls": `  rate = 0.01   (a number, at least 0)`,
-		"table":    `  digits = 2   (an integer, 0 to 9)`,
-		"features": `  lambda = 0.000001   (a number, 1e-14 to 1e6)`,
-		"figure":   `  kind = ""   ("curves", "scatter", "images"; required)`,
+		"dgkip-ls":  `  rate = 0.01   (a number, at least 0)`,
+		"table":     `  digits = 2   (an integer, 0 to 9)`,
+		"features":  `  lambda = 0.000001   (a number, 1e-14 to 1e6)`,
+		"figure":    `  kind = ""   ("curves", "scatter", "images"; required)`,
+		"claim":     `  only = ""   (text)`,
+		"published": `  family = {}   (a name, or a table of names by column)`,
 	} {
 		var out bytes.Buffer
 		if err := printAbout(&out, name); err != nil || !strings.Contains(out.String(), want+"\n") {

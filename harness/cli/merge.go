@@ -34,7 +34,7 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 	s := store.Open(f.out)
 	s.Tidy()
 	var problems []error
-	code := exitCheck
+	code := exitUsage
 	for _, dir := range f.folders {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -49,8 +49,10 @@ func (f *flags) mergeRecords(ctx context.Context, out io.Writer) error {
 		case err != nil && ctx.Err() != nil:
 			return err
 		case errors.Is(err, store.ErrNothing):
-			code = exitUsage
 		default:
+			if err != nil {
+				code = exitCheck
+			}
 			text := fmt.Sprintf("%s: %s added, %d already here", dir, report.Count(merged.Added, "record", "records"), merged.Same)
 			if merged.Completed > 0 {
 				text += fmt.Sprintf(", of these completed: %d", merged.Completed)

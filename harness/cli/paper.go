@@ -130,15 +130,15 @@ func typeset(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	fmt.Fprintln(out, "paper: "+filepath.ToSlash(pdf))
-	if high := tooHigh.FindString(log); high != "" {
-		return fmt.Errorf("%s does not fit on its pages: %s\nhint: shorten what LaTeX names there", filepath.ToSlash(pdf), high)
+	if text := flaw.FindString(log); text != "" {
+		return fmt.Errorf("LaTeX warns about %s: %s", filepath.ToSlash(pdf), text)
 	}
 	return nil
 }
 
-// tooHigh matches LaTeX's messages about tables, figures or pages that are too high. LaTeX does not
-// count them as errors.
-var tooHigh = regexp.MustCompile(`Float too large for page.*|Overfull \\vbox.* while \\output is active.*`)
+// flaw matches LaTeX's messages about tables, figures or pages that are too high, and about references
+// to labels that do not exist. LaTeX does not count them as errors.
+var flaw = regexp.MustCompile(`Float too large for page.*|Overfull \\vbox.* while \\output is active.*|Reference .* undefined.*`)
 
 // latexPass runs LaTeX once with a fixed clock, so that the same sources give the same bytes.
 func latexPass(ctx context.Context, tex, dir string) (log string, err error) {

@@ -75,7 +75,7 @@ func TestPaperTypesets(t *testing.T) {
 		t.Errorf("LaTeX left %v (%v)", left, err)
 	}
 
-	// A page that is too full is an error.
+	// An overfull page is an error, and so is an undefined reference.
 	source, err := os.ReadFile(paperSource)
 	if err != nil {
 		t.Fatal(err)
@@ -83,13 +83,14 @@ func TestPaperTypesets(t *testing.T) {
 	for what, says := range map[string]string{
 		`\begin{figure}\rule{1cm}{30cm}\end{figure}`: "Float too large for page by ",
 		`\clearpage\vbox to 30cm{}`:                  `Overfull \vbox (`,
+		`Figure~\ref{fig:gone}`:                      "Reference `fig:gone' on page ",
 	} {
 		high := strings.Replace(string(source), `\end{document}`, what+`\end{document}`, 1)
 		if err := os.WriteFile(paperSource, []byte(high), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		code, _, errOut := command("-paper")
-		if code == exitDone || !strings.Contains(errOut, "paper/paper.pdf does not fit on its pages: "+says) {
+		if code == exitDone || !strings.Contains(errOut, "LaTeX warns about paper/paper.pdf: "+says) {
 			t.Errorf("%s: exit code %d, %q", what, code, errOut)
 		}
 	}

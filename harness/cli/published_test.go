@@ -3,10 +3,7 @@ package cli
 import (
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,46 +36,6 @@ func TestPublishedFamilies(t *testing.T) {
 		if n != want {
 			t.Errorf("%s: %d accuracies next to ours, want %d", name, n, want)
 		}
-	}
-}
-
-// A column of a table has numbers of one protocol family. Columns of trained networks may have two,
-// because the labels of sets differ. Every number is then marked.
-func TestColumnsHaveOneFamily(t *testing.T) {
-	dir := filepath.Join("..", "..", experimentsDir)
-	names, err := experiment.ListFS(os.DirFS(dir), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mixed []string
-	for _, name := range names {
-		s := shipped(t, name, experiment.DefaultProfile)
-		if s.Table == nil {
-			continue
-		}
-		families := map[string]map[method.Family]bool{}
-		for _, c := range s.Cells {
-			var column []string
-			for _, axis := range s.Table.Columns {
-				v, _ := c.At(axis)
-				column = append(column, v)
-			}
-			at := name + " " + strings.Join(column, " ")
-			if families[at] == nil {
-				families[at] = map[method.Family]bool{}
-			}
-			families[at][method.FamilyOf(s.Table.Value, c.Method(), c.Protocol)] = true
-		}
-		for at, f := range families {
-			if len(f) > 1 {
-				mixed = append(mixed, at)
-			}
-		}
-	}
-	slices.Sort(mixed)
-	want := []string{"beyond 1 network", "beyond 10 network", "beyond 50 network", "beyond-grey 1 network", "beyond-grey 10 network", "beyond-grey 50 network", "exact-conv network", "infinite network nngp"}
-	if !slices.Equal(mixed, want) {
-		t.Errorf("columns of several families: %q, want %q", mixed, want)
 	}
 }
 
@@ -130,19 +87,6 @@ func TestTimesAreOfTheTables(t *testing.T) {
 			if n != 99 {
 				t.Errorf("%s, profile %s: %d cells are timed, want 99", name, profile, n)
 			}
-		}
-	}
-}
-
-// The README on scoring lists all families.
-func TestReadmeFamilies(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "eval", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range method.Families {
-		if !strings.Contains(string(text), "`"+string(f.Name)+"`") {
-			t.Errorf("harness/eval/README.md does not name the protocol family %q", f.Name)
 		}
 	}
 }

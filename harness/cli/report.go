@@ -32,8 +32,7 @@ type request struct {
 // report writes all outputs that the flags request, and shows the tables.
 func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) error {
 	r.Store = r.Store.Snapshot() // which reads each record once
-	o := report.Options{Only: r.Only, Set: f.shownSet(), Key: r.Plan.Key}
-	made, unwritten := report.Write(f.out, r.Specs, r.Store, o)
+	made, unwritten := report.Write(f.out, r.Specs, r.Store, f.reportOptions(r))
 	if !f.collect { // comparing code reads the sources
 		if other := r.Plan.OtherCode(r.Store); len(other) > 0 {
 			fmt.Fprintln(errOut, otherCode(other))
@@ -60,7 +59,7 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	if n := r.Plan.Coarse(r.Store); n > 0 {
 		fmt.Fprintln(errOut, coarse(n))
 	}
-	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out, f.folder("tables", made), f.folder("figures", made), cmp.Or(made.Page, "none"))
+	fmt.Fprintf(out, "records: %s   tables: %s   figures: %s   page: %s\n", f.out, f.folder("tables", made), f.folder("figures", made), made.Page)
 	var undefined []string
 	var noPaper error // reported after the checks
 	if f.paper {
@@ -70,14 +69,14 @@ func (f *flags) report(ctx context.Context, out, errOut io.Writer, r request) er
 	if f.check {
 		failed = runChecks(out, made, width, undefined)
 	}
-	leftOut := errors.Join(append(made.LeftOut, noPaper)...)
-	if c := new(coded); errors.As(leftOut, c) {
-		leftOut = coded{leftOut, c.code}
+	if c := new(coded); noPaper != nil && errors.As(failed, c) {
+		return coded{noPaper, c.code}
 	}
-	if c := new(coded); errors.As(failed, c) {
-		return coded{cmp.Or(leftOut, c.error), c.code}
-	}
-	return cmp.Or(failed, leftOut)
+	return cmp.Or(failed, noPaper)
+}
+
+func (f *flags) reportOptions(r request) report.Options {
+	return report.Options{Only: r.Only, Set: f.shownSet(), Key: r.Plan.Key}
 }
 
 // printGone prints notes about runs that a plan leaves out.
@@ -128,8 +127,9 @@ func (r *reports) end() {
 }
 
 func (r *reports) put(underWay bool) {
-	q := r.request
-	report.Write(r.out, q.Specs, q.Store.Snapshot(), report.Options{Only: q.Only, Set: r.shownSet(), Key: q.Plan.Key, UnderWay: underWay})
+	o := r.reportOptions(r.request)
+	o.UnderWay = underWay
+	report.Write(r.out, r.request.Specs, r.request.Store.Snapshot(), o)
 }
 
 // coarse returns the note about records whose trace lacks requested lines.
@@ -148,27 +148,23 @@ func otherCode(runs []*engine.Run) string {
 // reason, or if the paper uses an undefined name.
 func runChecks(out io.Writer, made *report.Report, width int, undefined []string) error {
 	judged, open := 0, 0
-	var failed, explained, unexplained, stale []string
+	var failed []string
 	for _, r := range made.Results {
 		if err := r.TerminalChecks(progress.Screen(out), width); err != nil {
 			return err
 		}
 		j, o := r.Checks()
 		judged, open = judged+j, open+o
-		reasons, none := r.Explained()
-		failed, stale = append(failed, r.Failures()...), append(stale, r.Stale()...)
-		explained, unexplained = append(explained, reasons...), append(unexplained, none...)
+		failed = append(failed, r.Failures()...)
 	}
 	if err := report.TerminalVerdicts(progress.Screen(out), made.Results, width); err != nil {
 		return err
 	}
-	for _, list := range []struct {
-		what  string
-		lines []string
-	}{{"differs for a stated reason", explained}, {"differs, known and not explained", unexplained}, {"note", stale}, {"check failed", failed}, {"check failed: undefined in the paper", undefined}} {
-		for _, line := range list.lines {
-			fmt.Fprintf(out, "%s: %s\n", list.what, line)
-		}
+	for _, line := range failed {
+		fmt.Fprintln(out, "check failed: "+line)
+	}
+	for _, name := range undefined {
+		fmt.Fprintln(out, "check failed: undefined in the paper: "+name)
 	}
 	fmt.Fprintf(out, "%s judged, %d failed, %d not judged, because runs are missing or numbers do not compare\n", report.Count(judged, "claim or published number", "claims and published numbers"), len(failed), open)
 	// A check without anything to judge must not pass.

@@ -5,6 +5,7 @@ package cli
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dgkip/harness/store"
 )
 
 var takesMinutes = flag.Bool("slow", false, "run the tests that take minutes")
@@ -175,6 +178,69 @@ func workerOf(task string) int {
 		}
 	}
 	return 0
+}
+
+// slowRuns writes an experiment with a slow method and five values of ipc to a new folder, where this
+// test program is dgkip.
+func slowRuns(t *testing.T, updates, seeds int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	text := strings.NewReplacer(`"random", "slow"`, `"slow"`, "ipc = [1, 2]", "ipc = [1, 2, 3, 4, 5]", "updates = 6", fmt.Sprint("updates = ", updates), "count = 2", fmt.Sprint("count = ", seeds)).Replace(tiny)
+	write(t, filepath.Join(dir, "experiments", "tiny.toml"), text)
+	images, err := tinyData("tiny")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "tiny.npz"), string(images))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "dgkip")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// asOfOne compares the n records in the folder results with those of a single process in the folder
+// single. It returns how often each run was started, by key, and how often runs were continued.
+func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int) {
+	t.Helper()
+	starts, err := os.ReadFile(filepath.Join(dir, "starts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byName := map[string]int{}
+	for line := range strings.Lines(string(starts)) {
+		byName[strings.TrimSpace(line)]++
+	}
+	a, b := store.Open(filepath.Join(dir, "single")), store.Open(filepath.Join(dir, "results"))
+	keys, err := a.Keys()
+	if err != nil || len(keys) != n || len(byName) != n {
+		t.Fatalf("%d records of %d started runs, %v", len(keys), len(byName), err)
+	}
+	begun = map[string]int{}
+	for _, key := range keys {
+		x, errX := a.Get(key)
+		y, errY := b.Get(key)
+		if errX != nil || errY != nil {
+			t.Fatal(errX, errY)
+		}
+		for _, name := range []string{"result.json", "trace.csv", "distilled.npz"} {
+			p, errP := x.File(name)
+			q, errQ := y.File(name)
+			if errP != nil || errQ != nil || !bytes.Equal(p, q) {
+				t.Errorf("%s of %s differs (%v, %v)", name, key, errP, errQ)
+			}
+		}
+		id := y.Result.Identity
+		begun[key] = byName[fmt.Sprint(id.IPC, " ", id.Seed)]
+		resumed += len(y.Provenance.Sessions) - 1
+	}
+	if locks, _ := filepath.Glob(filepath.Join(dir, "results", "work", "locks", "*")); len(locks) > 0 {
+		t.Errorf("locks are left: %q", locks)
+	}
+	return begun, resumed
 }
 
 // Three workers under a real Slurm run the printed script. One is cancelled, one is killed, and one

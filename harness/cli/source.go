@@ -152,12 +152,15 @@ func normalise(ctx context.Context, set *data.Set, kind string) (*method.Data, m
 // dataError adds an exit code to errors of data. Wrong settings and missing or damaged files need a
 // person, so they are usage errors. A failed download may succeed later.
 func dataError(err error) error {
-	if errors.Is(err, data.ErrFetch) {
-		return coded{alike(err), exitFailed}
+	unfit := errors.As(err, new(*engine.Unfit))
+	if unfit {
+		err = fmt.Errorf("%w\nhint: to leave cells out of the grid, add an [[exclude]] with when = { ... } and a reason", err)
 	}
-	unfit := new(engine.Unfit)
-	if errors.As(err, new(data.Fault)) || errors.Is(err, fs.ErrNotExist) || errors.As(err, &unfit) {
-		return usageError(alike(err))
+	switch {
+	case errors.Is(err, data.ErrFetch):
+		return coded{err, exitFailed}
+	case unfit, errors.As(err, new(data.Fault)), errors.Is(err, fs.ErrNotExist):
+		return usageError(err)
 	}
 	return fmt.Errorf("data: %w", err)
 }

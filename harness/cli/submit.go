@@ -86,8 +86,12 @@ func (f *flags) printJob(out io.Writer, p *engine.Plan, s *store.Store) error {
 	if !f.retry.IsZero() { // workers must not retry each other's failures
 		args = append(args, "-retry="+f.retry.UTC().Format(time.RFC3339))
 	}
+	var names []string
+	for one := range strings.SplitSeq(f.exp, ",") {
+		names = append(names, strings.TrimSuffix(filepath.Base(strings.TrimSpace(one)), ".toml"))
+	}
 	job := submit.Job{
-		Name:  submit.Name(strings.TrimSuffix(filepath.Base(f.exp), ".toml")),
+		Name:  submit.Name(strings.Join(names, "-")),
 		About: fmt.Sprintf("%s the remaining %s of %s.", report.Count(f.workers, "worker computes", "workers compute"), report.Count(len(left), "run", "runs"), f.exp),
 		Work:  append(args, "-worker", "-workers", strconv.Itoa(f.workers), "-threads", strconv.Itoa(threads)), Collect: collect,
 		Program: program(), Workers: f.workers, CPUs: threads,

@@ -132,11 +132,18 @@ func differences(name string, was, is []byte) (out []string) {
 		}
 	} else {
 		a, b := strings.Split(string(was), "\n"), strings.Split(string(is), "\n")
-		i := 0
-		for i < min(len(a), len(b))-1 && a[i] == b[i] {
-			i++
+		line := func(of []string, i int) string {
+			if i < len(of) {
+				return of[i]
+			}
+			return ""
 		}
-		note(fmt.Sprintf("line %d", i+1), a[i], b[i])
+		for i := 0; i < max(len(a), len(b)) && out == nil; i++ {
+			note(fmt.Sprintf("line %d", i+1), line(a, i), line(b, i))
+		}
+		if out == nil {
+			out = []string{"only the line breaks at the end differ"}
+		}
 	}
 	return out
 }

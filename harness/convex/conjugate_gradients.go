@@ -28,10 +28,7 @@ func (p conjugateGradients) solve(search *search) (Solution, error) {
 	for k := range size {
 		size[k] = dot64(left.Row(k), kLeft.Row(k))
 	}
-	steps := int64(0)
-	search.resume("conjugate gradients", c.Data, f.Data, left.Data, dir.Data, kDir.Data, size, &steps)
-	for ; ; steps++ {
-		search.keep()
+	for steps := 0; ; steps++ {
 		fit := p.certify(c, f, size)
 		if fit.Gap <= search.tol {
 			// Updates have accumulated rounding errors in outputs and residuals, so both are

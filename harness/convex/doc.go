@@ -43,8 +43,9 @@
 // # Solved labels
 //
 // For fixed features A [n, M] and any coefficients C, some labels make C'A the exact
-// minimiser on the set (for the hinge loss, not always). For the projection, C = (A A')^-1 A Theta', the bound is tight. See
-// Project, Fit and Nearest. Least returns the model in the span with the least real loss.
+// minimiser on the set (for the hinge loss, not always). For the projection,
+// C = (A A')^-1 A Theta', the bound is tight. See Project, Fit and Nearest. Least returns the
+// model in the span with the least real loss.
 //
 // Results have the same bits on every machine and for every number of threads. Sums over
 // features run in float64 in a fixed order, except where a comment mentions float32.

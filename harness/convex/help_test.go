@@ -2,9 +2,7 @@ package convex
 
 import (
 	"context"
-	"encoding/json"
 	"math"
-	"os"
 	"testing"
 
 	"dgkip/harness/fmath"
@@ -24,31 +22,6 @@ func exactly(gram tensor.Mat[float64], labels Labels, lambda, tol float64) (Solu
 
 func gainsOf(loss Loss, y []float64) Labels {
 	return Labels{Form: Gain, Loss: loss, Values: oneColumn(y)}
-}
-
-// array is an array of reference values in row-major order.
-type array struct {
-	Shape []int
-	Data  []float64
-}
-
-func load(t *testing.T, name string, v any) {
-	t.Helper()
-	b, err := os.ReadFile("testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, v); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (a array) mat() tensor.Mat[float32] {
-	m := tensor.NewMat[float32](a.Shape[0], a.Shape[1])
-	for i, v := range a.Data {
-		m.Data[i] = float32(v)
-	}
-	return m
 }
 
 // near fails if got differs from want by more than tol times the largest entry.

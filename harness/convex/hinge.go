@@ -11,33 +11,31 @@ import (
 type single struct {
 	dual
 	search   *search   // its context stops plus and the solver that plus returns
-	products int64     // number of products with K
+	products int       // number of products with K
 	buffer   []float32 // of the factor
 }
 
 // closeGap is the smallest tolerance for which the interior-point method is tried first, to
 // reproduce existing records. interiorProducts limits it, because it converges slowly if classes
 // overlap. The records need 300 products (CIFAR-10) to 1,000 (MNIST).
-const closeGap = 1e-3
-
-var interiorProducts = 2000 // tests change it
+const (
+	closeGap         = 1e-3
+	interiorProducts = 2000
+)
 
 // hinge solves the hinge loss by the method of multipliers, or first by the interior-point
 // method: see closeGap. It counts products with K as steps.
 func (d dual) hinge(search *search) (Solution, error) {
 	h := &single{dual: d, search: search}
 	m := newMultipliers(h)
-	if !m.resume() && search.tol >= closeGap && search.limit > interiorProducts {
+	if search.tol >= closeGap && search.limit > interiorProducts {
 		limit := search.limit
 		search.limit = interiorProducts
-		b := newBox(h, len(d.Labels))
-		search.resume("interior point", b.a, b.s, b.z, b.w, &h.products)
-		fit, err := b.follow(search)
+		fit, err := newBox(h, len(d.Labels)).follow(search)
 		if !errors.Is(err, ErrGap) {
 			return fit, err
 		}
-		search.limit, m.before = limit, h.products
-		m.resume()
+		search.limit = limit + h.products
 	}
 	return m.solve()
 }

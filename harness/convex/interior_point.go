@@ -40,7 +40,6 @@ func newBox(h quadratic, n int) *box {
 // follow takes steps until the search is over.
 func (b *box) follow(search *search) (Solution, error) {
 	for steps := 0; ; steps++ {
-		search.keep()
 		fit := b.h.at(b.a, steps)
 		if over, err := search.over(fit); over {
 			return fit, err

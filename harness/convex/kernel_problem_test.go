@@ -174,25 +174,19 @@ func TestSolveHinge(t *testing.T) {
 
 func TestSolveErrors(t *testing.T) {
 	one := func(v float64) tensor.Mat[float64] { return tensor.MatOf([]float64{v}, 1, 1) }
-	two := tensor.MatOf([]float32{1, 0, 0, 1}, 2, 2)
 	labels := func(form Form, loss Loss, v float64) Labels { return Labels{Form: form, Loss: loss, Values: one(v)} }
-	rows := func(v ...float64) Labels {
-		return Labels{Form: Target, Loss: SoftmaxLoss, Values: tensor.MatOf(v, 2, len(v)/2)}
-	}
 	for name, c := range map[string]struct {
 		p    Problem
 		tol  float64
 		want string
 	}{
-		"loss":    {Problem{Gram: one(1), Labels: labels(Gain, "cubic", 1), Lambda: 1}, 1e-8, `unknown loss "cubic"`},
-		"form":    {Problem{Gram: one(1), Labels: labels(Target, HingeLoss, 1), Lambda: 1}, 1e-8, `hinge loss does not take labels of the form "target"`},
-		"lambda":  {Problem{Gram: one(1), Labels: labels(Gain, HingeLoss, 1)}, 1e-8, "lambda must be positive and finite, not 0"},
-		"minus":   {Problem{Gram: one(1), Labels: labels(Target, SoftmaxLoss, 1), Lambda: -1}, 1e-8, "lambda must be positive and finite, not -1"},
-		"gap":     {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 0, "gap to reach must be positive, not 0"},
-		"gram":    {Problem{Gram: one(math.NaN()), Labels: labels(Gain, LogisticLoss, 1), Lambda: 1}, 1e-8, "NaN for images 0 and 0"},
-		"labels":  {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, math.NaN()), Lambda: 1}, 1e-8, "label of image 0 is NaN"},
-		"class":   {Problem{Features: two, Labels: rows(1, 0, 0.5, 0.5), Lambda: 1}, 1e-2, "image 1 are not one-hot"},
-		"classes": {Problem{Features: two, Labels: rows(1, 1), Lambda: 1}, 1e-2, "at least two classes, not 1"},
+		"loss":   {Problem{Gram: one(1), Labels: labels(Gain, "cubic", 1), Lambda: 1}, 1e-8, `unknown loss "cubic"`},
+		"form":   {Problem{Gram: one(1), Labels: labels(Target, HingeLoss, 1), Lambda: 1}, 1e-8, `hinge loss does not take labels of the form "target"`},
+		"lambda": {Problem{Gram: one(1), Labels: labels(Gain, HingeLoss, 1)}, 1e-8, "lambda must be positive and finite, not 0"},
+		"minus":  {Problem{Gram: one(1), Labels: labels(Target, SoftmaxLoss, 1), Lambda: -1}, 1e-8, "lambda must be positive and finite, not -1"},
+		"gap":    {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, 1), Lambda: 1}, 0, "gap to reach must be positive, not 0"},
+		"gram":   {Problem{Gram: one(math.NaN()), Labels: labels(Gain, LogisticLoss, 1), Lambda: 1}, 1e-8, "NaN for images 0 and 0"},
+		"labels": {Problem{Gram: one(1), Labels: labels(Value, SquaredLoss, math.NaN()), Lambda: 1}, 1e-8, "label of image 0 is NaN"},
 	} {
 		if _, err := Solve(context.Background(), c.p, c.tol); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)

@@ -12,13 +12,10 @@ import (
 type conjugate struct{ Margin }
 
 func (l conjugate) at(a float64) float64 {
-	switch l.Margin.(type) {
-	case Logistic:
+	if l.Margin == (Logistic{}) {
 		return xlogx(a) + xlogx(1-a)
-	case Hinge:
-		return -a
 	}
-	return a*a/2 - a // squaredHinge
+	return -a // hinge
 }
 
 // xlogx is x log x, and 0 at 0.
@@ -37,7 +34,7 @@ func TestResidual(t *testing.T) {
 		if r.IntN(10) == 0 {
 			a = float64(r.IntN(2))
 		}
-		for _, l := range []Margin{Logistic{}, Hinge{}, squaredHinge{}} {
+		for _, l := range []Margin{Logistic{}, Hinge{}} {
 			want := l.Value(m) + conjugate{l}.at(a) + a*m
 			if got := l.Residual(m, a); got < 0 || math.Abs(got-want) > 1e-12*(1+math.Abs(m)) {
 				t.Fatalf("%T: residual(%v, %v) = %v, want %v", l, m, a, got, want)
@@ -61,28 +58,4 @@ func TestResidual(t *testing.T) {
 			t.Fatalf("logistic residual at its own slope is %v", p.Residual(m, s))
 		}
 	}
-}
-
-// squaredHinge is a third loss of the margin, L(m) = max(0, 1-m)^2 / 2. Its dual variable is
-// 1-shy times the negative slope max(0, 1-m).
-type squaredHinge struct{ shy float64 }
-
-func (squaredHinge) Value(m float64) float64 { return max(0, 1-m) * max(0, 1-m) / 2 }
-
-func (l squaredHinge) Residual(m, a float64) float64 {
-	if m < 1 {
-		return (a - (1 - m)) * (a - (1 - m)) / 2
-	}
-	return a*a/2 + a*(m-1)
-}
-
-func (squaredHinge) ResidualSlopes(m, a float64) (inM, inA float64) {
-	return a - max(0, 1-m), a - (1 - m)
-}
-
-func (l squaredHinge) Slope(m float64) (a, da float64) {
-	if m < 1 {
-		return (1 - l.shy) * (1 - m), l.shy - 1
-	}
-	return 0, 0
 }

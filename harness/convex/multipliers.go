@@ -20,7 +20,6 @@ type multipliers struct {
 	tau    float64
 	mean   float64 // of H_ii
 	moved  bool    // whether the last step changed b
-	before int64   // products that another solver used
 }
 
 const (
@@ -41,16 +40,9 @@ func newMultipliers(h *single) *multipliers {
 	return s
 }
 
-// resume restores the state of an interrupted search, if there is one.
-func (s *multipliers) resume() bool {
-	return s.search.resume("multipliers", s.a, s.b, s.margin, &s.tau, &s.moved, &s.before, &s.products)
-}
-
 // solve counts its steps in products with K.
 func (s *multipliers) solve() (Solution, error) {
-	s.search.limit += int(s.before)
 	for {
-		s.search.keep()
 		u, free := s.duals(s.margin)
 		fit := s.at(u, 0)
 		if over, err := s.search.over(fit); over {

@@ -11,9 +11,9 @@ type Pair interface {
 	// dual sets alpha and the weight w of the image's features in lambda Theta(alpha). It
 	// returns the Fenchel-Young term h.
 	dual(alpha, w, y, f []float64) float64
-	// pull sets df, which must be zero before, to dh/df - (dw/df)'q and dy to dh/dy - (dw/dy)'q, with q = R phi, so that
-	// dG/dphi = -R'w + Theta'df. If detached, alpha is held constant, except for its
-	// dependence on targets.
+	// pull sets df, which must be zero before, to dh/df - (dw/df)'q and dy to
+	// dh/dy - (dw/dy)'q, with q = R phi, so that dG/dphi = -R'w + Theta'df. If detached, alpha is
+	// held constant, except for its dependence on targets.
 	pull(df, dy, y, f, alpha, q []float64, detached bool)
 }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // Nearest is the model Theta_S = C'A in the span of a set's features that is nearest to
-// Theta_O by the measure of Project, Fit or Least. Row k of Theta_S is the weight vector of output k. Solved labels make Theta_S the
-// minimiser on the set.
+// Theta_O by the measure of Project, Fit or Least. Row k of Theta_S is the weight vector of
+// output k. Solved labels make Theta_S the minimiser on the set.
 type Nearest struct {
 	C        tensor.Mat[float64] // [n, K]
 	Outputs  tensor.Mat[float64] // of Theta_S on the set, A A'C, [n, K]

@@ -11,41 +11,6 @@ import (
 	"dgkip/harness/tensor"
 )
 
-func TestLabelVectors(t *testing.T) {
-	var v struct {
-		Phi, Theta        array
-		PhiReal           array `json:"phi_real"`
-		Lambda            float64
-		ParameterC        array   `json:"parameter_c"`
-		ParameterValue    float64 `json:"parameter_value"`
-		ParameterDPhi     array   `json:"parameter_d_phi"`
-		ParameterTargets  array   `json:"parameter_targets"`
-		PredictionC       array   `json:"prediction_c"`
-		PredictionValue   float64 `json:"prediction_value"`
-		PredictionDPhi    array   `json:"prediction_d_phi"`
-		PredictionTargets array   `json:"prediction_targets"`
-	}
-	load(t, "label_solve.json", &v)
-	a, phi := v.Phi.mat(), v.PhiReal.mat()
-	dA := tensor.NewMat[float32](a.Rows, a.Cols)
-	s, err := Project(Features{A: a, Theta: oneRow(v.Theta.Data), Grad: &dA})
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "parameter c", s.C.Data, v.ParameterC.Data, 1e-5)
-	near(t, "parameter value", []float64{s.Value}, []float64{v.ParameterValue}, 1e-5)
-	near(t, "parameter gradient", widen(dA.Data), v.ParameterDPhi.Data, 1e-5)
-	near(t, "parameter targets", s.Labels(LogisticLoss, v.Lambda).Values.Data, v.ParameterTargets.Data, 1e-5)
-	s, err = Fit(Features{A: a, Theta: oneRow(v.Theta.Data), Real: phi, Grad: &dA}, oneColumn(dots(phi, v.Theta.Data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	near(t, "prediction c", s.C.Data, v.PredictionC.Data, 1e-4)
-	near(t, "prediction value", []float64{s.Value}, []float64{v.PredictionValue}, 1e-4)
-	near(t, "prediction gradient", widen(dA.Data), v.PredictionDPhi.Data, 1e-4)
-	near(t, "prediction targets", s.Labels(LogisticLoss, v.Lambda).Values.Data, v.PredictionTargets.Data, 1e-4)
-}
-
 // Equal images share one coefficient; zero features are an error.
 func TestSingular(t *testing.T) {
 	a := tensor.NewMat[float32](2, 3)

@@ -30,14 +30,7 @@ func (d dual) solve(search *search) (Solution, error) {
 		return d.hinge(search)
 	}
 	s := newAscent(d)
-	sweep := int64(0)
-	if search.resume("coordinate ascent", s.alpha, s.f, &sweep) {
-		for range sweep {
-			s.order.Perm(len(s.alpha))
-		}
-	}
-	for ; ; sweep++ {
-		search.keep()
+	for sweep := 0; ; sweep++ {
 		fit := d.certify(s.alpha, s.f)
 		if fit.Gap <= search.tol {
 			// Updates have accumulated rounding errors in the outputs: the proof needs

@@ -43,24 +43,14 @@ type blocks interface {
 	anew(ctx context.Context, c func(i, k int) float64) // sets C, in float64, until ctx is done
 	norm2() float64                                     // |Theta|^2
 	solution(ctx context.Context) Solution              // with outputs in float64
-	state() []any                                       // what moved changes: see search.resume
-	restored()                                          // must be called after state was restored
 }
 
 func (a *blockAscent) solve(search *search) (Solution, error) {
-	pass := int64(0)
-	if search.resume("block ascent", append(a.state(), a.s.Data, &a.losses, &a.gap, &pass)...) {
-		a.restored()
-		for range pass {
-			a.order.Perm(len(a.grams))
-		}
-	}
-	for ; ; pass++ {
-		search.keep()
+	for pass := 0; ; pass++ {
 		estimate := a.estimate()
 		// The estimate combines outputs from different times and is usually too large.
 		// Only certify proves the gap.
-		if pass > 0 && estimate <= 2*search.tol || pass == int64(search.limit) {
+		if pass > 0 && estimate <= 2*search.tol || pass == search.limit {
 			fit := a.certify(search.ctx)
 			fit.Sweeps = float64(pass)
 			if over, err := search.over(fit); over {

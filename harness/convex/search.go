@@ -1,18 +1,15 @@
 package convex
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"dgkip/harness/fmath"
 )
 
-// search tells a solver when to stop, reports its progress, and keeps its state.
+// search tells a solver when to stop, and reports its progress.
 type search struct {
 	ctx    context.Context
 	tol    float64
@@ -20,74 +17,12 @@ type search struct {
 	loss   Loss
 	images int
 	report func(done float64)
-	keeper Keeper
 
 	first, done float64 // the gap of the first step, and the fraction of the work done
-
-	solver string
-	state  []any // of the solver, in types that encoding/binary reads and writes
-}
-
-// Keeper stores the state of a search under the name of its solver.
-type Keeper interface {
-	// Keep may store the size bytes that write produces, replacing an earlier state.
-	Keep(solver string, size int64, write func(io.Writer) error)
-	// Load passes the stored state to read. It reports whether a state was found and read
-	// accepted it.
-	Load(solver string, read func(io.Reader) error) bool
 }
 
 func newSearch(ctx context.Context, p Problem, tol float64) *search {
-	return &search{ctx: ctx, tol: tol, limit: maxSteps, loss: p.Labels.Loss, images: p.Labels.Values.Rows, report: p.Report, keeper: p.Keeper}
-}
-
-// resume registers the state of a solver at the start of a step, given as slices and pointers
-// to numbers. It restores a stored state if there is one, and reports whether it did.
-func (s *search) resume(solver string, state ...any) bool {
-	if s.keeper == nil {
-		return false
-	}
-	s.solver, s.state = solver, append(state, &s.first, &s.done)
-	return s.keeper.Load(solver, func(from io.Reader) error {
-		kept := make([]byte, s.size()+1)
-		n, err := io.ReadFull(from, kept)
-		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return err
-		}
-		if n != s.size() {
-			return fmt.Errorf("convex: the stored state of the search is not %d bytes long", s.size())
-		}
-		r := bytes.NewReader(kept)
-		for _, part := range s.state {
-			if err := binary.Read(r, binary.LittleEndian, part); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// keep offers the state to the keeper.
-func (s *search) keep() {
-	if s.state == nil || s.ctx.Err() != nil { // a done ctx may have cut the last step short
-		return
-	}
-	s.keeper.Keep(s.solver, int64(s.size()), func(to io.Writer) error {
-		for _, part := range s.state {
-			if err := binary.Write(to, binary.LittleEndian, part); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (s *search) size() int {
-	sum := 0
-	for _, part := range s.state {
-		sum += binary.Size(part)
-	}
-	return sum
+	return &search{ctx: ctx, tol: tol, limit: maxSteps, loss: p.Labels.Loss, images: p.Labels.Values.Rows, report: p.Report}
 }
 
 // over reports whether the search ends with this solution. The error is the reason for a failure.

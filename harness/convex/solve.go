@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"dgkip/harness/tensor"
 )
@@ -29,8 +30,9 @@ type Problem struct {
 	Large func(context.Context) (tensor.Mat[float32], error)
 
 	// Exact, if given, returns A A' in float64. At most MaxExact images are solved with it, and
-	// maxAgain after another solver failed: rounded to float32, the matrix of similar images is not positive semidefinite.
-	Exact func() tensor.Mat[float64]
+	// maxAgain after another solver failed: rounded to float32, the matrix of similar images is
+	// not positive semidefinite.
+	Exact func(context.Context) (tensor.Mat[float64], error)
 
 	// Lower returns the lower half of A A' in float32. The softmax loss needs it if there
 	// are no features.
@@ -38,10 +40,6 @@ type Problem struct {
 
 	// Report, if given, receives the fraction of the work done, from 0 to 1.
 	Report func(done float64)
-
-	// Keeper, if given, stores the state of a solver for many images between steps.
-	// Solve resumes from a stored state and ends with the same bits.
-	Keeper Keeper
 }
 
 // Solution is the model that a solver found, with a proof of its quality.
@@ -139,7 +137,11 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 		if loss != SoftmaxLoss {
 			search.tol = min(tol, exactGap)
 		}
-		s, err := kernelProblem{Gram: p.exact(), Labels: p.Labels, Lambda: p.Lambda}.solve(search)
+		gram, err := p.exact(ctx)
+		if err != nil {
+			return Solution{}, err
+		}
+		s, err := kernelProblem{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(search)
 		if errors.Is(err, ErrGap) && s.Gap <= tol {
 			err = nil // exactGap was missed, but the caller asked for less
 		}
@@ -168,32 +170,28 @@ func (p Problem) solve(ctx context.Context, tol float64) (Solution, error) {
 // again uses kernelProblem after another solver failed. The others converge slowly if similar
 // images have different labels.
 func (p Problem) again(ctx context.Context, tol float64) (Solution, error) {
-	var gram tensor.Mat[float64]
-	if p.Features.Rows > 0 || p.Exact != nil {
-		gram = p.exact()
-	} else {
-		k, err := p.Large(ctx)
-		if err != nil {
-			return Solution{}, err
-		}
-		gram = tensor.Widen(k)
+	gram, err := p.exact(ctx)
+	if err != nil {
+		return Solution{}, err
 	}
 	return kernelProblem{Gram: gram, Labels: p.Labels, Lambda: p.Lambda}.solve(newSearch(ctx, p, tol))
 }
 
-func (p Problem) exact() tensor.Mat[float64] {
-	if p.Exact != nil {
-		return p.Exact()
+// exact returns A A' in float64, from float32 if there is nothing better.
+func (p Problem) exact(ctx context.Context) (tensor.Mat[float64], error) {
+	switch {
+	case p.Exact != nil:
+		return p.Exact(ctx)
+	case p.Features.Rows > 0:
+		return GramOf(p.Features), nil
 	}
-	return GramOf(p.Features)
+	k, err := p.Large(ctx)
+	return tensor.Widen(k), err
 }
 
 // softmax solves the softmax loss on many images.
 func (p Problem) softmax(search *search) (Solution, error) {
-	of, err := p.Labels.classes()
-	if err != nil {
-		return Solution{}, err
-	}
+	of := p.Labels.classes()
 	classes := p.Labels.Values.Cols
 	if p.Features.Rows > 0 {
 		s := storedSoftmax{Features: p.Features, Labels: of, Classes: classes, Lambda: p.Lambda}
@@ -258,24 +256,11 @@ func (p Problem) check(tol float64) error {
 	return nil
 }
 
-// classes returns the class of each image. It fails if a row of targets is not one-hot.
-func (l Labels) classes() ([]int, error) {
+// classes returns the class of each image. Targets of many images are one-hot, as from RealLabels.
+func (l Labels) classes() []int {
 	of := make([]int, l.Values.Rows)
 	for i := range of {
-		sum, ones := 0.0, 0
-		for k, p := range l.Values.Row(i) {
-			sum += math.Abs(p)
-			if p == 1 {
-				of[i] = k
-				ones++
-			}
-		}
-		if ones != 1 || sum != 1 {
-			return nil, fmt.Errorf("convex: the targets of image %d are not one-hot, as they must be for many images", i)
-		}
+		of[i] = slices.Index(l.Values.Row(i), 1)
 	}
-	if l.Values.Cols < 2 {
-		return nil, errors.New("convex: the softmax loss needs at least two classes, not 1")
-	}
-	return of, nil
+	return of
 }

@@ -3,6 +3,8 @@ package convex
 import (
 	"context"
 	"errors"
+	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -27,14 +29,15 @@ func TestCheckSize(t *testing.T) {
 	}
 }
 
-// Every solver reports progress, and stops when its context is cancelled.
+// Every solver reports progress, stops when its context is cancelled, gives the same bits on one
+// thread, and refuses features that are not numbers.
 func TestSolveReportsAndStops(t *testing.T) {
 	r := rng.Stream(1, "stops")
 	for name, c := range map[string]struct {
 		loss Loss
 		n, m int
 	}{
-		"small": {LogisticLoss, 40, 30}, "small hinge": {HingeLoss, 40, 30}, "stored": {SoftmaxLoss, 40, 30},
+		"small": {LogisticLoss, 40, 30}, "small hinge": {HingeLoss, 40, 30}, "stored": {SoftmaxLoss, 600, 700}, "softmax newton": {SoftmaxLoss, 40, 30},
 		"primal": {LogisticLoss, 600, 20}, "primal hinge": {HingeLoss, 600, 20},
 		"dual": {LogisticLoss, 600, 700}, "dual hinge": {HingeLoss, 600, 700}, "ridge": {SquaredLoss, 600, 700},
 	} {
@@ -62,6 +65,17 @@ func TestSolveReportsAndStops(t *testing.T) {
 		p.Report = func(float64) { cancel() }
 		if _, err := Solve(ctx, p, 1e-3); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: cancelled, got %v", name, err)
+		}
+		p.Report = nil
+		threads := runtime.GOMAXPROCS(1)
+		one, err := Solve(context.Background(), p, 1e-3)
+		runtime.GOMAXPROCS(threads)
+		if err != nil || !slices.Equal(one.Weights.Data, v.Weights.Data) {
+			t.Errorf("%s: other bits on one thread (%v)", name, err)
+		}
+		a.Data[4] = float32(math.NaN())
+		if _, err := Solve(context.Background(), p, 1e-3); err == nil {
+			t.Errorf("%s: NaN was accepted", name)
 		}
 	}
 }

@@ -82,10 +82,6 @@ func (b *storedBlocks) anew(ctx context.Context, c func(i, k int) float64) {
 	b.theta32 = tensor.Narrow(b.theta)
 }
 
-func (b *storedBlocks) state() []any { return []any{b.theta.Data} }
-
-func (b *storedBlocks) restored() { b.theta32 = tensor.Narrow(b.theta) }
-
 func (b *storedBlocks) norm2() float64 { return frobenius2(b.theta) }
 
 func (b *storedBlocks) solution(ctx context.Context) Solution {

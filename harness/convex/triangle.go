@@ -115,10 +115,6 @@ func (b *triangleBlocks) anew(ctx context.Context, c func(i, k int) float64) {
 	})
 }
 
-func (b *triangleBlocks) state() []any { return []any{b.f.Data, b.c.Data} }
-
-func (b *triangleBlocks) restored() {}
-
 func (b *triangleBlocks) norm2() float64 { return max(0, inner(b.c, b.f)) }
 
 func (b *triangleBlocks) solution(context.Context) Solution {

@@ -43,24 +43,11 @@ type Features struct {
 	Grad  *tensor.Mat[float32] // destination of the gradient in A, [n, M]; may be nil
 }
 
-func (f Features) check() {
-	if f.Theta.Rows > 0 && f.Theta.Cols != f.A.Cols || f.Real.Rows > 0 && f.Real.Cols != f.A.Cols ||
-		f.Grad != nil && (f.Grad.Rows != f.A.Rows || f.Grad.Cols != f.A.Cols) {
-		panic("convex: Features: shapes do not fit")
-	}
-}
-
 // Gram implements View.
-func (f Features) Gram() tensor.Mat[float64] {
-	f.check()
-	return GramOf(f.A)
-}
+func (f Features) Gram() tensor.Mat[float64] { return GramOf(f.A) }
 
 // Outputs implements View.
-func (f Features) Outputs() tensor.Mat[float64] {
-	f.check()
-	return Apply(f.A, f.Theta)
-}
+func (f Features) Outputs() tensor.Mat[float64] { return Apply(f.A, f.Theta) }
 
 // Residual implements View. Without Theta, Norm2 is NaN.
 func (f Features) Residual(c tensor.Mat[float64]) Residual {

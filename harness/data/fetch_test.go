@@ -180,13 +180,3 @@ func TestFetchSweeps(t *testing.T) {
 		}
 	}
 }
-
-func TestFetchNowhere(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	os.WriteFile(file, nil, 0o666)
-	o := Options{}
-	err := o.fetcher().get(context.Background(), described([]byte("x")), filepath.Join(file, "sub"))
-	if err == nil || !strings.Contains(err.Error(), "hint: change its permissions") {
-		t.Errorf("got %v", err)
-	}
-}

@@ -5,11 +5,9 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
-	"io"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -214,52 +212,4 @@ func FuzzIDX(f *testing.F) {
 			t.Fatalf("unexpected error %v", err)
 		}
 	})
-}
-
-func FuzzCIFAR(f *testing.F) {
-	f.Add(record(1, 7))
-	f.Add(packed(slices.Concat(record(0, 7), record(1, 0))))
-	f.Add(record(1, 7)[:100])
-	f.Add(record(10, 7))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		var s Split
-		r, err := unpack(bytes.NewReader(b), false)
-		if err == nil {
-			if err = cifar10Form.parse(r, &s, 2); err == nil {
-				if len(s.Images) != 3072*s.Len() {
-					t.Fatalf("%d bytes for %d images", len(s.Images), s.Len())
-				}
-				return
-			}
-		}
-		if !expected(err) {
-			t.Fatalf("unexpected error %v", err)
-		}
-	})
-}
-
-func FuzzNPZ(f *testing.F) {
-	f.Add(archive(map[string][]byte{
-		"images": npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1, 1, 2)}", []byte{1, 2}),
-		"labels": npy("{'descr': '<i2', 'fortran_order': False, 'shape': (1,)}", []byte{0, 0}),
-	}))
-	f.Add([]byte("PK\x05\x06"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		z, err := sets.New("fuzz", bytes.NewReader(b), int64(len(b)))
-		if err == nil {
-			_, _, err = readSplit(z, "fuzz", nil, "", trainArrays, 0)
-		}
-		if err != nil && !expected(err) && !errors.Is(err, ErrCount) && !errors.Is(err, ErrShape) {
-			t.Fatalf("unexpected error %v", err)
-		}
-	})
-}
-
-func TestReadEnd(t *testing.T) {
-	if err := end(iotest.DataErrReader(strings.NewReader("x"))); !errors.Is(err, ErrOversized) {
-		t.Error(err)
-	}
-	if err := end(iotest.ErrReader(io.ErrClosedPipe)); !errors.Is(err, io.ErrClosedPipe) {
-		t.Error(err)
-	}
 }

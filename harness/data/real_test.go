@@ -3,13 +3,10 @@ package data
 import (
 	"context"
 	"errors"
-	"io"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -96,72 +93,4 @@ func TestRealSets(t *testing.T) {
 			t.Errorf("%s %v: mean %v, sd %v", c.name, c.classes, tr.Mean, tr.SD)
 		}
 	}
-}
-
-// TestRealCut writes files with two classes of MNIST only. The digest must stay the same.
-func TestRealCut(t *testing.T) {
-	dir := realData(t)
-	want := loadReal(t, dir, "mnist", []int{0, 1})
-	files := map[string][]byte{}
-	for i, path := range want.Files {
-		dims, values, err := readIDX(path, []int{3, 1}[i%2], map[string]string{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[mnistFiles[i]] = idx(values, dims...)
-	}
-	cut := put(t, cutIDX(files, 28*28, 1, 0))
-	got := loadReal(t, cut, "mnist", []int{0, 1})
-	if got.Digest != want.Digest {
-		t.Errorf("digest %s of the cut, %s of the whole", got.Digest, want.Digest)
-	}
-	_, err := Load(context.Background(), "mnist", []int{2, 3}, Options{Dir: cut, Offline: true})
-	if !errors.Is(err, ErrClass) {
-		t.Errorf("a class that was cut away: %v", err)
-	}
-	// The files of one dataset are not accepted for another with the same file names.
-	_, err = Load(context.Background(), "fashion-mnist", []int{0, 1}, Options{Dir: cut, Offline: true})
-	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "they belong to mnist") {
-		t.Errorf("MNIST as Fashion-MNIST: %v", err)
-	}
-}
-
-// TestRealPackaging repackages CIFAR-10 in its other forms.
-func TestRealPackaging(t *testing.T) {
-	if !*slow {
-		t.Skip("SKIPPED: writes 74 MB; -slow runs it")
-	}
-	dir := realData(t)
-	want := loadReal(t, dir, "cifar-10", []int{0, 1})
-	if len(want.Files) != len(cifarFiles) {
-		t.Skip("SKIPPED: the files are an archive already")
-	}
-	files := map[string][]byte{}
-	for i, path := range want.Files {
-		f, err := open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[cifarFiles[i]], err = io.ReadAll(f)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, files := range map[string]map[string][]byte{
-		"unpacked": prefixed("cifar-10-batches-bin/", files),
-		"archive":  {"cifar-10/" + cifarArchive: packed(tarOf(files, slices.Sorted(maps.Keys(files))...))},
-	} {
-		if got := loadReal(t, put(t, files), "cifar-10", []int{0, 1}); got.Digest != want.Digest {
-			t.Errorf("%s: digest %s, want %s", name, got.Digest, want.Digest)
-		}
-	}
-}
-
-func prefixed(prefix string, files map[string][]byte) map[string][]byte {
-	out := map[string][]byte{}
-	for name, b := range files {
-		out[prefix+name] = b
-	}
-	return out
 }

@@ -26,18 +26,17 @@ func Zlib(b []byte) []byte {
 	return out.Bytes()
 }
 
-// PNG encodes an opaque image as a PNG file. The file is grey if img is an *image.Gray.
+// PNG encodes an opaque image as a PNG file.
 func PNG(img image.Image) []byte {
-	pixels, channels := Pixels(img)
 	size := img.Bounds().Size()
 	header := binary.BigEndian.AppendUint32(nil, uint32(size.X))
 	header = binary.BigEndian.AppendUint32(header, uint32(size.Y))
-	header = append(header, 8, byte(channels-1), 0, 0, 0) // bits, kind of colour, no interlacing
+	header = append(header, 8, 2, 0, 0, 0) // bits, kind of colour, no interlacing
 	out := []byte("\x89PNG\r\n\x1a\n")
 	for _, c := range []struct {
 		name string
 		data []byte
-	}{{"IHDR", header}, {"IDAT", pixels}, {"IEND", nil}} {
+	}{{"IHDR", header}, {"IDAT", Pixels(img)}, {"IEND", nil}} {
 		out = binary.BigEndian.AppendUint32(out, uint32(len(c.data)))
 		from := len(out)
 		out = append(append(out, c.name...), c.data...)
@@ -46,12 +45,12 @@ func PNG(img image.Image) []byte {
 	return out
 }
 
-// Pixels returns the compressed pixels of an opaque image with 1 or 3 channels, as in PNG and PDF
-// files. It compresses the rows, and also their differences from the row above, and returns the
-// smaller result. Plain rows suit figures, and differences suit photographs.
-func Pixels(img image.Image) (compressed []byte, channels int) {
-	rows, channels := rows(img)
-	stride := 1 + channels*img.Bounds().Dx()
+// Pixels returns the compressed pixels of an opaque image in three channels, as in PNG and PDF files.
+// It compresses the rows, and also their differences from the row above, and returns the smaller
+// result. Plain rows suit figures, and differences suit photographs.
+func Pixels(img image.Image) []byte {
+	rows := rows(img)
+	stride := 1 + 3*img.Bounds().Dx()
 	up := slices.Clone(rows)
 	for i := range up {
 		switch {
@@ -65,27 +64,21 @@ func Pixels(img image.Image) (compressed []byte, channels int) {
 	if len(b) < len(a) {
 		a = b
 	}
-	return a, channels
+	return a
 }
 
 // rows returns the pixels of an image. Each row begins with a zero, which is PNG's filter type
 // "none".
-func rows(img image.Image) (out []byte, channels int) {
+func rows(img image.Image) []byte {
 	size := img.Bounds().Size()
-	if grey, ok := img.(*image.Gray); ok {
-		for y := range size.Y {
-			out = append(append(out, 0), grey.Pix[y*grey.Stride:][:size.X]...)
-		}
-		return out, 1
-	}
 	rgba := image.NewRGBA(image.Rectangle{Max: size})
 	draw.Draw(rgba, rgba.Rect, img, img.Bounds().Min, draw.Src)
-	out = make([]byte, 0, size.Y*(1+3*size.X))
+	out := make([]byte, 0, size.Y*(1+3*size.X))
 	for y := range size.Y {
 		out = append(out, 0)
 		for x := range size.X {
 			out = append(out, rgba.Pix[y*rgba.Stride+4*x:][:3]...)
 		}
 	}
-	return out, 3
+	return out
 }

@@ -90,7 +90,7 @@ func (l Loop) newRun(p method.Problem, name string) *run {
 
 // train is Step 1: it trains Theta_O on the real images, or finds it in the cache.
 func (r *run) train(ctx context.Context, loss convex.Loss) (err error) {
-	r.teacher = teacher.Problem{Loss: loss, Lambda: r.Lambda, Gap: r.TeacherGap}
+	r.teacher = teacher.Problem{Loss: loss, Lambda: r.Lambda, Gap: cmp.Or(r.TeacherGap, teacher.DefaultGap(loss))}
 	if r.Draws > 0 { // every draw has its own Theta_O
 		return nil
 	}
@@ -107,7 +107,7 @@ func (r *run) initialise(ctx context.Context, reals bool) (err error) {
 		return err
 	}
 	r.of, r.lambda = r.begin.Of, float64(r.begin.Len())*r.Lambda
-	move := optim.NewVariable("images", slices.Clone(r.begin.Images), optim.NewAdaBelief[float32], optim.AdamConfig{LR: r.Rate, Beta2: r.Beta2})
+	move := optim.NewVariable("images", slices.Clone(r.begin.Images), r.rule(r.Rate))
 	r.images, r.dx, r.variables = move.X, move.Grad, append(r.variables, move)
 	source := space.Of(r.problem)
 	if r.Draws > 0 {
@@ -125,13 +125,18 @@ func (r *run) initialise(ctx context.Context, reals bool) (err error) {
 	return nil
 }
 
+// rule returns the rule of a variable.
+func (l Loop) rule(rate float64) optim.Rule {
+	return optim.AdaBelief(rate, 0.9, cmp.Or(l.Beta2, 0.999))
+}
+
 // learn makes the labels a variable of the optimisation, with an initial value and a rate. At rate 0
 // they stay fixed.
 func (r *run) learn(first tensor.Mat[float64], rate float64) {
 	if r.learned = first; rate == 0 {
 		return
 	}
-	labels := optim.NewVariable("labels", first.Data, optim.NewAdaBelief[float64], optim.AdamConfig{LR: rate, Beta2: r.Beta2})
+	labels := optim.NewVariable("labels", first.Data, r.rule(rate))
 	r.dlearned = tensor.MatOf(labels.Grad, first.Rows, first.Cols)
 	r.variables = append(r.variables, labels)
 }

@@ -28,6 +28,3 @@ func (l Loop) sizes(name string, s method.Sizes, loss convex.Loss) error {
 	}
 	return method.CheckStart(name, l.Start, s)
 }
-
-// Flops implements method.Counter: one pass of the set through the networks.
-func (Loop) Flops(s method.Sizes) float64 { return space.PassFlops(s) }

@@ -10,7 +10,6 @@ import (
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/rng"
-	"dgkip/harness/space"
 	"dgkip/harness/teacher"
 	"dgkip/harness/tensor"
 )
@@ -101,23 +100,10 @@ func (m *Solved) CheckSizes(s method.Sizes) error {
 		real  int
 	}{{"match", m.Match, m.batch(s.Train)}, {"refit_labels", m.RefitLabels, s.Train}} {
 		if x.match == matchOutputs && s.Train > 0 && s.IPC*s.Classes >= x.real {
-			return &method.BadSetting{Key: x.key, Why: fmt.Sprintf("is \"outputs\", which any set of ipc %d fits exactly on %d real images", s.IPC, x.real), Hint: "lower ipc, or use more real images"}
+			return fmt.Errorf("%s is \"outputs\", which any set of ipc %d fits exactly on %d real images\nhint: lower ipc, or use more real images", x.key, s.IPC, x.real)
 		}
 	}
 	return m.sizes("dgkip-ls", s, m.loss(s.Classes))
-}
-
-// Flops implements method.Counter.
-func (m *Solved) Flops(s method.Sizes) float64 {
-	pass := s
-	pass.Train = m.batch(s.Train)
-	// With an exact kernel, a real image is represented by its inner products with the set.
-	dim, batch := float64(cmp.Or(space.Dim(s.Model, s.H, s.W), s.IPC*s.Classes)), float64(pass.Train)
-	flops := space.PassFlops(pass)
-	if m.Match != matchWeights {
-		flops += 2 * batch * dim * float64(s.IPC*s.Classes+teacher.Outputs(s.Classes))
-	}
-	return flops
 }
 
 // reals reports whether updates or final labels look at the real images.

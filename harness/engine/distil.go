@@ -54,6 +54,7 @@ func (w *work) distil() error {
 	w.s.Times.warm = warmUp
 	set, err := r.Method().Distill(w.ctx, p, w.observe)
 	if errors.Is(err, method.ErrCheckpoint) { // such as one of an earlier version
+		w.Board.Printf("%s: %v; starting over", r.Name(), err)
 		w.s.restart()
 		p.Resume = nil
 		set, err = r.Method().Distill(w.ctx, p, w.observe)
@@ -85,7 +86,7 @@ func (w *work) distil() error {
 	}
 	w.findOthers(0)
 	w.s.Set, w.s.Method, w.s.Made = set, nil, w.used()
-	w.s.Timing = w.s.Times.timing(r.flops(), w.s.Made.Past)
+	w.s.Timing = w.s.Times.timing(w.s.Made.Past)
 	if time.Since(w.clock.started) > time.Second || w.ctx.Err() != nil {
 		w.keep()
 	}

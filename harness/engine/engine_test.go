@@ -26,11 +26,9 @@ import (
 
 // walk is a method that moves random images at random. Wrong selects a fault.
 type walk struct {
-	Updates int     `toml:"updates"`
-	Wrong   string  `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,heedless,blunt,refuses,flops,slow,begins,more,wider"`
-	Flop    float64 `toml:"flops"`           // operations of an update
-	Keeps   bool    `toml:"keeps"`           // uses the disk
-	Shares  bool    `toml:"shares,omitzero"` // uses a shared value that depends on the name of the data
+	Updates int    `toml:"updates"`
+	Wrong   string `toml:"wrong" enum:",error,panic,data,nan,zero,lossless,score,forgets,heedless,blunt,refuses,beyond,slow,begins,more,wider"`
+	Shares  bool   `toml:"shares,omitzero"` // uses a shared value that depends on the name of the data
 }
 
 type walkState struct {
@@ -41,14 +39,6 @@ type walkState struct {
 
 func (*walk) Info() method.Info {
 	return method.Info{Name: "walk", Title: "Walk", About: "for tests", Version: 1, Protocol: "half"}
-}
-
-// Flops implements method.Counter.
-func (w *walk) Flops(method.Sizes) float64 {
-	if w.Wrong == "flops" {
-		return math.NaN()
-	}
-	return w.Flop
 }
 
 // surroundings is the time that faults "slow" and "begins" wait before an update.
@@ -77,9 +67,6 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 	set, err := method.Choose(p, rng.Stream(p.Seed, "walk"))
 	if err != nil {
 		return nil, err
-	}
-	if w.Keeps {
-		keep(ctx, p.Shared.Disk(), fmt.Sprint("walk", p.Seed))
 	}
 	noise := rng.Stream(p.Seed, "walk", "noise")
 	if w.Shares {
@@ -159,7 +146,13 @@ func (w *walk) Distill(ctx context.Context, p method.Problem, observe func(metho
 		}
 		observe(method.Step{
 			Update: s.Update, Of: w.Updates, Loss: loss, HasLoss: w.Wrong != "lossless", Distilled: set.Clone, Checkpoint: save,
-			Metrics: func() map[string]float64 { return map[string]float64{"first": float64(s.Images[0])} },
+			Metrics: func() map[string]float64 {
+				line := map[string]float64{"first": float64(s.Images[0])}
+				if w.Wrong == "beyond" {
+					line["train_acc"] = 2
+				}
+				return line
+			},
 		})
 	}
 	return set, nil
@@ -488,31 +481,9 @@ func TestJobs(t *testing.T) {
 	if err != nil || !r.Provenance.Timing.Shared || !r.Provenance.Shared {
 		t.Errorf("timings, processor time and memory of several jobs are not flagged: %v", err)
 	}
-}
-
-// Two processes on one folder compute every run once. Here they are two executors, because locks are files.
-func TestTwoAtOnce(t *testing.T) {
-	p, want := reference(t, text)
-	s := store.Open(t.TempDir())
-	order.runs = nil
-	hook = func(context.Context, int) { time.Sleep(time.Millisecond) }
-	defer func() { hook = func(context.Context, int) {} }()
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			out, err := engine.Execute(context.Background(), plan(t, text), s, options())
-			if err != nil || out.Computed+out.Before != 8 {
-				t.Errorf("%+v, %v", out, err)
-			}
-		}()
-	}
-	wg.Wait()
-	if len(order.runs) != 8 {
-		t.Errorf("%d runs were started, not 8: %q", len(order.runs), order.runs)
-	}
-	if got := contents(t, p, s); !maps.Equal(got, want) {
-		t.Error("the records differ")
+	s = store.Open(t.TempDir())
+	execute(t, &engine.Plan{Runs: p.Runs[:1]}, s, o)
+	if r, err := s.Get(p.Runs[0].Key); err != nil || r.Provenance.Timing.Shared || r.Provenance.Shared {
+		t.Errorf("the timing of a single job is flagged: %v", err)
 	}
 }

@@ -87,7 +87,9 @@ func Execute(ctx context.Context, p *Plan, s *store.Store, o Options) (Outcome, 
 	e.sets = sync.OnceValue(func() map[string][]string { return bySet(e.There, runs) })
 	e.ctx, e.cancel = context.WithCancelCause(ctx)
 	defer e.cancel(nil)
-	for _, j := range e.rounds(e.jobs(runs)) {
+	jobs := e.jobs(runs)
+	e.Jobs = min(e.Jobs, len(jobs)) // a single job shares nothing
+	for _, j := range e.rounds(jobs) {
 		e.outcome.Left += len(j.Runs)
 	}
 	return e.outcome, cmp.Or(e.broken, ctx.Err())
@@ -120,7 +122,7 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 			r = &again
 		} else if why := e.There.Damaged(r.Key); why != nil {
 			message, _, _ := strings.Cut(why.Error(), "\n")
-			e.Board.Printf("note: a damaged record is computed again, and its files are kept in %s: %s", e.store.Aside(), message)
+			e.Board.Printf("note: a record is computed again, and its files are kept in %s: %s", e.store.Aside(), message)
 		}
 		todo = append(todo, r)
 		r.code() // reads the sources now, because they may change while runs go on
@@ -141,11 +143,11 @@ func (e *executor) todo(p *Plan) (todo []*Run) {
 }
 
 // jobs groups runs by their sets. Jobs that share features follow each other. A worker starts with
-// the jobs whose updates need the most operations. It shuffles groups of equal cost, so that
-// workers do not compete for the same jobs.
+// the jobs that have the most updates, training images and images per class. It shuffles groups of
+// equal size, so that workers do not compete for the same jobs.
 func (e *executor) jobs(runs []*Run) []*Job {
 	all := Jobs(runs)
-	rank, operations := map[string]float64{}, map[*Job]float64{}
+	rank, size := map[string]float64{}, map[*Job]float64{}
 	for i, j := range all {
 		e.images[j.Data]++
 		first := j.Runs[0]
@@ -156,11 +158,11 @@ func (e *executor) jobs(runs []*Run) []*Job {
 			}
 		}
 		if e.Worker {
-			operations[j] = updates(first.Identity) * first.flops()
+			size[j] = updates(first.Identity) * float64(j.Data.Shape.Train) * float64(first.Identity.IPC)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Job) int {
-		return cmp.Or(cmp.Compare(operations[b], operations[a]), cmp.Compare(rank[a.Runs[0].group()], rank[b.Runs[0].group()]))
+		return cmp.Or(cmp.Compare(size[b], size[a]), cmp.Compare(rank[a.Runs[0].group()], rank[b.Runs[0].group()]))
 	})
 	return all
 }
@@ -309,7 +311,6 @@ type group struct {
 // job.
 func (e *executor) enter(j *Job) *group {
 	e.mu.Lock()
-	defer e.mu.Unlock()
 	key := j.Runs[0].group()
 	g := e.groups[key]
 	if g == nil {
@@ -317,13 +318,18 @@ func (e *executor) enter(j *Job) *group {
 		e.groups[key] = g
 	}
 	g.at++
+	cleared := false
 	for key, other := range e.groups {
 		if other.at == 0 {
 			other.features.Clear()
 			other.scoring.Clear()
 			delete(e.groups, key)
-			defer debug.FreeOSMemory() // before new values need the memory
+			cleared = true
 		}
+	}
+	e.mu.Unlock() // collecting garbage takes long
+	if cleared {
+		debug.FreeOSMemory() // before new values need the memory
 	}
 	return g
 }

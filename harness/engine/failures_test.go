@@ -60,7 +60,7 @@ with = { eval = { half = { wrong = true } } }
 	}
 	for _, r := range p.Runs {
 		f := s.Failed(r.Key)
-		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order, at engine/engine_test.go:", "nan": "not-finite: loss is NaN at update 2", "heedless": "not-finite: loss is NaN at update 2", "infinite": "not-finite: test_acc is +Inf at update 6",
+		want := map[string]string{"error": "error: out of luck", "panic": "panic: out of order", "nan": "not-finite: loss is NaN at update 2", "heedless": "not-finite: loss is NaN at update 2", "infinite": "not-finite: test_acc is +Inf at update 6",
 			"more":  "error: method walk: distilled set: it has 3 images, but ipc 1 with 2 classes needs 2",
 			"wider": "error: method walk: distilled set: 2 classes of 4x16x1 images, but the data has 2 of 8x8x1"}[r.Cell.Column]
 		got := ""

@@ -47,10 +47,10 @@ type Forecast struct {
 }
 
 // Forecasts returns the state of every run of a plan, and a forecast for the missing ones. It uses
-// records of the same cell with other seeds. Without any, it uses records of the same method,
-// networks, images per class and protocol. If the set is recorded, or distilled by an earlier run
-// of the plan, the forecast covers only the scoring. Runs that failed before retry count as
-// missing. With force, all runs do.
+// records of the same cell with other seeds. Without any, it uses records of the same dataset,
+// method, networks, images per class and protocol. If the set is recorded, or distilled by an
+// earlier run of the plan, the forecast covers only the scoring. Runs that failed before retry
+// count as missing. With force, all runs do.
 func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast, error) {
 	keys, err := s.Keys()
 	if err != nil {
@@ -95,35 +95,34 @@ func Forecasts(p *Plan, s *store.Store, retry time.Time, force bool) ([]Forecast
 // kinds returns the keys under which records are comparable: the same cell, and similar runs.
 func kinds(id experiment.Identity) [2]string {
 	id.Seed = 0
-	similar := []any{id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval.Name, updates(id) > 0}
+	similar := []any{id.Dataset.Name, len(id.Dataset.Classes), id.Method.Name, id.Method.Version, id.Model, id.IPC, id.Eval.Name, updates(id) > 0}
 	return [...]string{string(experiment.Canonical(id)), string(experiment.Canonical(similar))}
 }
 
 // typical returns the median time of records, or of their scoring, and their largest peak memory.
-// If possible, it scales times to the number of updates and operations of the run.
+// It scales the time of distilling to the number of updates of the run.
 func typical(records []*store.Record, run *Run, scoring bool) (seconds float64, bytes int64) {
-	ours, flops := updates(run.Identity), run.flops()
+	ours := updates(run.Identity)
 	var times []float64
 	for _, r := range records {
-		took := r.Provenance.Wall
-		if theirs := updates(r.Result.Identity); ours > 0 && theirs > 0 {
-			took *= ours / theirs
-			if recorded := r.Provenance.Timing.Flops; flops > 0 && recorded > 0 {
-				took *= flops / recorded
+		p := r.Provenance
+		took := p.Scoring
+		if !scoring {
+			ratio := 1.0
+			if theirs := updates(r.Result.Identity); ours > 0 && theirs > 0 {
+				ratio = ours / theirs
 			}
-		}
-		if scoring {
-			took = r.Provenance.Scoring
+			took += (p.Wall - p.Scoring) * ratio
 		}
 		times = append(times, took)
-		bytes = max(bytes, r.Provenance.Memory)
+		bytes = max(bytes, p.Memory)
 	}
 	return stats.Median(times), bytes
 }
 
 // updates returns the number of updates in the settings of a method, or 0 if there is none. With a
 // setting outer, each iteration has that many updates. If outer is 0, it equals the images per
-// class.
+// class, but is at most 50.
 func updates(id experiment.Identity) float64 {
 	number := func(key string) (float64, bool) {
 		v, ok := id.Method.Settings[key]
@@ -135,7 +134,7 @@ func updates(id experiment.Identity) float64 {
 	}
 	n, _ := number("iterations")
 	if outer, ok := number("outer"); ok {
-		n *= cmp.Or(outer, float64(id.IPC))
+		n *= cmp.Or(outer, float64(min(id.IPC, 50)))
 	}
 	return n
 }

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
-	"strings"
 	"time"
 
 	"dgkip/harness/experiment"
@@ -186,40 +184,21 @@ func (e *notFinite) Error() string {
 // panicked is the error of a method or protocol that panics.
 type panicked struct {
 	value any
-	at    string
 	stack []byte
 }
 
-func (e *panicked) Error() string { return fmt.Sprintf("%v, at %s", e.value, e.at) }
+func (e *panicked) Error() string { return fmt.Sprint(e.value) }
 
 // guard runs a part of a job and turns a panic into an error. If it fails and the training images were
 // changed, guard returns errChanged.
 func (w *work) guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &panicked{v, panicAt(), debug.Stack()}
+			err = &panicked{v, debug.Stack()}
 		}
 		if err != nil && w.data != nil {
 			err = cmp.Or(w.job.Data.intact(w.data), err)
 		}
 	}()
 	return f()
-}
-
-// tensors is the package that runs loops in parallel. panicAt attributes its panics to the caller.
-const tensors = "dgkip/harness/tensor."
-
-// panicAt returns the place of a panic. A deferred function that recovers calls it.
-func panicAt() string {
-	pcs := make([]uintptr, 64)
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	for after, more := false, true; more; {
-		var f runtime.Frame
-		f, more = frames.Next()
-		if after && !strings.HasPrefix(f.Function, "runtime.") && !strings.HasPrefix(f.Function, tensors) {
-			return fmt.Sprintf("%s/%s:%d", filepath.Base(filepath.Dir(f.File)), filepath.Base(f.File), f.Line)
-		}
-		after = after || f.Function == "runtime.gopanic"
-	}
-	return "an unknown place"
 }

@@ -125,16 +125,17 @@ type cellSeed struct {
 	seed uint64
 }
 
-// Limits of a light run: operations of an update, and bytes of the features of all images.
-const lightFlops, lightFeatures = 4e9, 256e6
+// lightFeatures limits the bytes of the features of all training images in a light run.
+const lightFeatures = 256e6
 
 // Light reports whether all runs of a plan are so small that several of them share a machine well:
-// each keeps few processors busy and needs little memory.
+// each keeps few processors busy and needs little memory. The exact kernel of ConvNets keeps all
+// processors busy.
 func (p *Plan) Light() bool {
 	return !slices.ContainsFunc(p.Runs, func(r *Run) bool {
 		s := r.sizes()
 		net, err := s.Model.Shape().Features(s.H, s.W, s.C)
-		return err != nil || r.flops() > lightFlops || 4*float64(s.Train)*float64(net.Classes()*s.Model.Nets) > lightFeatures
+		return err != nil || s.Model.Limit() == "conv" || 4*float64(s.Train)*float64(net.Classes()*s.Model.Nets) > lightFeatures
 	})
 }
 
@@ -174,25 +175,34 @@ func (p *Plan) OtherCode(s *store.Store) (out []*Run) {
 // code returns a digest of the code that computes the run.
 func (r *Run) code() string { return env.Code(r.Method(), r.Cell.Protocol) }
 
-// flops returns the number of operations of an update, or 0 if unknown.
-func (r *Run) flops() float64 {
-	if c, ok := r.Method().(method.Counter); ok {
-		return c.Flops(r.sizes())
-	}
-	return 0
-}
-
-// Unfit is the error of a cell that does not fit its data.
+// Unfit is the error of cells that do not fit their data, all for the same reason.
 type Unfit struct {
-	File, Cell string
-	Err        error
+	File  string
+	Cells []string
+	Err   error
 }
 
-func unfit(s *experiment.Spec, c *experiment.Cell, end string, err error) *Unfit {
-	return &Unfit{s.File, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end), err}
-}
+const shownCells = 10 // cells named for one mistake
 
-func (e *Unfit) Error() string { return fmt.Sprintf("%s: %s: %v", e.File, e.Cell, e.Err) }
+// Error names a single cell in front of the cause, and several cells below it.
+func (e *Unfit) Error() string {
+	if len(e.Cells) == 1 {
+		return fmt.Sprintf("%s: %s: %v", e.File, e.Cells[0], e.Err)
+	}
+	message, hint, hinted := strings.Cut(e.Err.Error(), "\n")
+	text := fmt.Sprintf("%s: %d cells: %s", e.File, len(e.Cells), message)
+	for i, cell := range e.Cells {
+		if i == shownCells {
+			text += fmt.Sprintf("\n  and %d more", len(e.Cells)-i)
+			break
+		}
+		text += "\n  " + cell
+	}
+	if hinted {
+		text += "\n" + hint
+	}
+	return text
+}
 
 // Unwrap returns the cause.
 func (e *Unfit) Unwrap() error { return e.Err }
@@ -269,6 +279,15 @@ func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter exper
 	p := &Plan{keys: map[cellSeed]string{}}
 	byKey := map[string]*Run{}
 	var problems []error
+	misfits := map[[2]string]*Unfit{} // by file and cause
+	misfit := func(s *experiment.Spec, c *experiment.Cell, end string, err error) {
+		at := [2]string{s.File, err.Error()}
+		if misfits[at] == nil {
+			misfits[at] = &Unfit{File: s.File, Err: err}
+			problems = append(problems, misfits[at])
+		}
+		misfits[at].Cells = experiment.With(misfits[at].Cells, fmt.Sprintf("%s %s %s ipc %d%s", c.Dataset, c.Column, c.Model, c.IPC, end))
+	}
 	for _, s := range specs {
 		for _, c := range s.Cells {
 			var seeds []uint64
@@ -295,7 +314,7 @@ func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter exper
 			}
 			if l.Source != nil {
 				if err := c.CheckSizes(d.sizes()); err != nil {
-					problems = append(problems, unfit(s, c, "", err))
+					misfit(s, c, "", err)
 				}
 			}
 			for _, seed := range seeds {
@@ -306,7 +325,7 @@ func (l Lookup) plan(ctx context.Context, specs []*experiment.Spec, filter exper
 				case l.Source == nil:
 					p.Gone = append(p.Gone, err)
 				default:
-					problems = append(problems, unfit(s, c, fmt.Sprintf(" seed %d", seed), err))
+					misfit(s, c, fmt.Sprintf(" seed %d", seed), err)
 				}
 			}
 		}

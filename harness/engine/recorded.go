@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
 	"math"
 	"path/filepath"
@@ -60,7 +59,7 @@ func (w *work) stored() bool {
 
 var errUnknown = errors.New("the trace does not show which columns the method wrote")
 
-// read restores the state after distillation from a record. Only timing.csv may be missing.
+// read restores the state after distillation from a record.
 func (w *work) read(r *store.Record) error {
 	if _, err := r.File(store.SetFile); err != nil { // checks the file
 		return err
@@ -77,13 +76,9 @@ func (w *work) read(r *store.Record) error {
 	if own == nil {
 		return errUnknown
 	}
-	rows, err := r.Timing()
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the summary in the provenance is enough
-		return err
-	}
 	p := r.Provenance
 	s := &w.s
-	s.Set, s.Last, s.Of, s.Timing, s.Times.Rows = set, r.Result.Updates, r.Result.Key, p.Timing, rows
+	s.Set, s.Last, s.Of, s.Timing = set, r.Result.Updates, r.Result.Key, p.Timing
 	s.Made = usage{Past: p.Sessions, Wall: p.Wall - p.Scoring, CPU: p.CPU * (1 - p.Scoring/max(p.Wall, 1e-9)), Memory: p.Memory, Started: s.Used.Started}
 	s.Used = s.Made
 	ended := false // the method knew its last update

@@ -66,6 +66,7 @@ func (w *work) evaluate(set *method.Distilled, resume []byte, final bool, observ
 	}
 	scores, err := cell.Protocol.Score(w.ctx, trial, observe)
 	if resume != nil && errors.Is(err, method.ErrCheckpoint) { // such as one of an earlier version
+		w.Board.Printf("%s: %v; starting over", w.run.Name(), err)
 		trial.Resume = nil
 		scores, err = cell.Protocol.Score(w.ctx, trial, observe)
 	}
@@ -98,7 +99,7 @@ func (w *work) draft(scores *method.Scores) (store.Draft, error) {
 			Identity: r.Identity, Metrics: maps.Clone(scores.Metrics), Counts: scores.Counts,
 			Updates: max(0, s.Last), Notes: slices.Concat(set.Notes, scores.Notes),
 		},
-		Set: set, Trace: s.Trace.table(trace), Timing: blocks(s.Times.Rows),
+		Set: set, Trace: s.Trace.table(trace),
 	}
 	if s.Trace.End.Update == d.Result.Updates {
 		for _, name := range slices.Sorted(maps.Keys(s.Trace.End.Values)) {

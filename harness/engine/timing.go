@@ -12,12 +12,16 @@ import (
 // them, caches are cold and memory grows.
 const warmUp = 2
 
-// maxTimingRows limits the length of timing.csv.
-const maxTimingRows = 2000
+// interval holds the seconds per update between two updates.
+type interval struct {
+	From, To int
+	Seconds  float64 // mean of one update
+	Before   float64 // mean time before an update, such as for training a network
+}
 
 // stopwatch times updates.
 type stopwatch struct {
-	Rows      []store.TimingRow
+	Rows      []interval
 	Skipped   int // number of untimed updates
 	Iteration int // updates in an iteration
 
@@ -39,7 +43,7 @@ func (s *stopwatch) update(last, update, iteration int, now time.Time) {
 			if s.ready.IsZero() {
 				s.ready = s.mark
 			}
-			s.Rows = append(s.Rows, store.TimingRow{
+			s.Rows = append(s.Rows, interval{
 				From: last, To: update,
 				Seconds: now.Sub(s.ready).Seconds() / float64(n), Before: s.ready.Sub(s.mark).Seconds() / float64(n),
 			})
@@ -48,9 +52,9 @@ func (s *stopwatch) update(last, update, iteration int, now time.Time) {
 	s.ready, s.Iteration = time.Time{}, iteration
 }
 
-// timing summarises the times of updates with flops operations each, over sessions.
-func (s *stopwatch) timing(flops float64, sessions []store.Session) store.Timing {
-	t := store.Timing{Excluded: s.Skipped, Flops: flops}
+// timing summarises the times of updates over sessions.
+func (s *stopwatch) timing(sessions []store.Session) store.Timing {
+	t := store.Timing{Excluded: s.Skipped}
 	t.Median, t.Counted = median(s.Rows)
 	if t.Counted > 0 {
 		t.PerIteration = max(1, s.Iteration)
@@ -65,26 +69,8 @@ func (s *stopwatch) timing(flops float64, sessions []store.Session) store.Timing
 	return t
 }
 
-// blocks averages neighbouring times if there are too many to list.
-func blocks(rows []store.TimingRow) []store.TimingRow {
-	if len(rows) <= maxTimingRows {
-		return rows
-	}
-	size := (len(rows) + maxTimingRows - 1) / maxTimingRows
-	var out []store.TimingRow
-	for part := range slices.Chunk(rows, size) {
-		var sum, n float64
-		for _, r := range part {
-			sum += r.Seconds * float64(r.To-r.From)
-			n += float64(r.To - r.From)
-		}
-		out = append(out, store.TimingRow{From: part[0].From, To: part[len(part)-1].To, Seconds: sum / n})
-	}
-	return out
-}
-
 // median returns the median time and the number of updates. A row of n updates counts n times.
-func median(rows []store.TimingRow) (seconds float64, updates int) {
+func median(rows []interval) (seconds float64, updates int) {
 	var all []float64
 	for _, r := range rows {
 		all = append(all, slices.Repeat([]float64{r.Seconds}, r.To-r.From)...)
@@ -95,7 +81,7 @@ func median(rows []store.TimingRow) (seconds float64, updates int) {
 // iteration returns the median time of an iteration of the given number of updates. It uses only
 // iterations whose updates were all timed. If there are none, it scales those with the most timed
 // updates.
-func iteration(rows []store.TimingRow, updates int) float64 {
+func iteration(rows []interval, updates int) float64 {
 	type timed struct {
 		seconds float64
 		updates int

@@ -16,9 +16,10 @@ import (
 	"time"
 )
 
-// Code returns a digest of source code, without tests and the comments of Go files. It covers the
-// packages that define the types of the given pointers, and all packages of this program that they
-// import. It returns "" if the sources are missing or newer than the program.
+// Code returns a digest of source code, without tests and the comments of Go files, which include
+// lines such as go:build and go:embed. It covers the packages that define the types of the given
+// pointers, and all packages of this program that they import. It returns "" if the sources are
+// missing or newer than the program.
 func Code(of ...any) string {
 	var packages []string
 	for _, v := range of {

@@ -56,7 +56,10 @@ func (s *scoring) bounds(ctx context.Context) error {
 	wrong := teacher.Errors(outputs, s.trial.Test.Labels)
 	m["teacher_acc"], m["teacher_gap"] = float64(n-wrong)/float64(n), theta.Gap
 
-	norms := s.test.Norms()
+	norms, err := s.test.Norms(ctx)
+	if err != nil {
+		return err
+	}
 	proved := s.interval("interval.", outputs, convex.Rho(norms, bound))
 	onSet := view.Outputs()
 	if projected(onSet, own) {

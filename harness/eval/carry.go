@@ -57,7 +57,11 @@ func (s *scoring) fitOffset(ctx context.Context, outputs, c tensor.Mat[float64])
 		}
 		return out
 	}
-	there := along(some.Gram())
+	gram, err := some.Gram(ctx)
+	if err != nil {
+		return alone, err
+	}
+	there := along(gram)
 	own, err := some.Student(ctx, s.shown, c)
 	if err != nil {
 		return alone, err

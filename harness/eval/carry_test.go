@@ -38,7 +38,10 @@ func ownModel(t *testing.T, trial method.Trial, lambda float64) (tensor.Mat[floa
 	if err != nil {
 		t.Fatal(err)
 	}
-	gram := shown.Gram()
+	gram, err := shown.Gram(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	model, err := teacher.Train(context.Background(), gram, labels, lambda)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +56,7 @@ func TestSolvedLabelsCarry(t *testing.T) {
 	trial.Set.Labels[0] *= -0.01
 	f := inFeatures()
 	f.Carry = "solved"
-	s := scoreIn(t, f, trial)
+	s := scored(t, f, trial)
 	if got, want := s.Counts["transfer.hinge.test_errors"], s.Counts["test_errors"]; !slices.Equal(got, want) {
 		t.Errorf("%d errors with the hinge loss, %d with the set's own loss", got, want)
 	}
@@ -87,7 +90,7 @@ func TestCarryRefuses(t *testing.T) {
 	f.Transfer, f.Loss = true, "own"
 	for classes, refused := range map[int]bool{2: false, 10: true} {
 		err := f.CheckSizes(method.Sizes{Model: model, Classes: classes, H: 8, W: 8, C: 1})
-		if errors.As(err, &bad) != refused || err != nil && !refused {
+		if (err != nil) != refused {
 			t.Errorf("%d classes: got %v", classes, err)
 		}
 	}
@@ -127,7 +130,7 @@ func TestOffset(t *testing.T) {
 	trial := carriedTrial(t)
 	as, offset := inFeatures(), inFeatures()
 	offset.Carry = "offset"
-	a, b := scoreIn(t, as, trial), scoreIn(t, offset, trial)
+	a, b := scored(t, as, trial), scored(t, offset, trial)
 	if a.Metrics["test_acc"] != b.Metrics["test_acc"] {
 		t.Errorf("under the set's own loss, accuracies are %v and %v", a.Metrics["test_acc"], b.Metrics["test_acc"])
 	}
@@ -139,7 +142,7 @@ func TestOffset(t *testing.T) {
 	for i := range trial.Test.Labels {
 		trial.Test.Labels[i] = 1 - test.Labels[i]
 	}
-	if c := scoreIn(t, offset, trial); math.Abs(c.Metrics["transfer.hinge.test_acc"]+b.Metrics["transfer.hinge.test_acc"]-1) > 1e-12 {
+	if c := scored(t, offset, trial); math.Abs(c.Metrics["transfer.hinge.test_acc"]+b.Metrics["transfer.hinge.test_acc"]-1) > 1e-12 {
 		t.Error("the fit depends on the classes of test images")
 	}
 }

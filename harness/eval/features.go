@@ -64,7 +64,7 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 		}
 	}
 	if f.Carry != "" && s.Classes != 2 {
-		return &method.BadSetting{Key: "carry", Why: fmt.Sprintf("works for two classes only, not %d", s.Classes), Hint: "leave it out"}
+		return fmt.Errorf("carry works for two classes only, not %d\nhint: leave it out", s.Classes)
 	}
 	return s.Model.CheckFeatures(s)
 }
@@ -73,7 +73,7 @@ func (f *Features) CheckSizes(s method.Sizes) error {
 func (f *Features) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
 	s, err := f.score(ctx, t)
 	if err != nil {
-		return nil, interrupted(ctx, err, nil)
+		return nil, err
 	}
 	return s.out, nil
 }
@@ -209,7 +209,10 @@ func (s *scoring) set(ctx context.Context) error {
 	if s.shown, err = space.OfTrial(s.trial).Space().Show(ctx, d.Images, nil); err != nil {
 		return err
 	}
-	s.gram, s.lambda = s.shown.Gram(), float64(d.Len())*s.Lambda
+	if s.gram, err = s.shown.Gram(ctx); err != nil {
+		return err
+	}
+	s.lambda = float64(d.Len()) * s.Lambda
 	labels, _, err := teacher.LabelsFor(d, s.loss)
 	if err != nil {
 		return err

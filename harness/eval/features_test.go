@@ -35,18 +35,9 @@ func inFeatures() *Features {
 	return method.NewProtocol("features").(*Features)
 }
 
-func scoreIn(t *testing.T, f *Features, trial method.Trial) *method.Scores {
-	t.Helper()
-	s, err := f.Score(context.Background(), trial, func(method.Step) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func TestFeaturesScores(t *testing.T) {
 	trial := featureTrial(t)
-	s := scoreIn(t, inFeatures(), trial)
+	s := scored(t, inFeatures(), trial)
 	if got := s.Metrics["test_acc"]; got < 0.8 {
 		t.Errorf("accuracy %v on classes that are easy to separate", got)
 	}
@@ -63,7 +54,7 @@ func TestFeaturesScores(t *testing.T) {
 		t.Errorf("accuracy %v with %d of %d wrong", s.Metrics["test_acc"], wrong, n)
 	}
 	trial.Final = false
-	if _, ok := scoreIn(t, inFeatures(), trial).Metrics["transfer.test_acc"]; ok {
+	if _, ok := scored(t, inFeatures(), trial).Metrics["transfer.test_acc"]; ok {
 		t.Error("transfer is scored during distillation, too")
 	}
 }
@@ -73,7 +64,7 @@ func TestNothingToBound(t *testing.T) {
 	trial := featureTrial(t)
 	clear(trial.Data.Train.X)
 	clear(trial.Set.Images)
-	s := scoreIn(t, inFeatures(), trial)
+	s := scored(t, inFeatures(), trial)
 	_, bound := s.Metrics["best_bound"]
 	if _, scored := s.Metrics["test_acc"]; bound || !scored || !strings.Contains(strings.Join(s.Notes, "\n"), "no bounds: the reference model is zero") {
 		t.Errorf("metrics %v, notes %q", s.Metrics, s.Notes)
@@ -90,7 +81,7 @@ func TestTransferThatFails(t *testing.T) {
 		size, sign := math.Exp(12*gains.Normal64()), gains.Normal64()
 		d.Labels = append(d.Labels, float32(math.Copysign(size, sign)))
 	}
-	s := scoreIn(t, inFeatures(), trial)
+	s := scored(t, inFeatures(), trial)
 	if _, ok := s.Metrics["test_acc"]; !ok {
 		t.Error("no score under the set's own loss")
 	}
@@ -117,7 +108,7 @@ func TestIntervalsHold(t *testing.T) {
 			name = "interval_perp."
 			project(t, &trial)
 		}
-		s := scoreIn(t, inFeatures(), trial)
+		s := scored(t, inFeatures(), trial)
 		low, high := s.Metrics[name+"low"], s.Metrics[name+"high"]
 		if e := 1 - s.Metrics["test_acc"]; !(low <= e && e <= high) {
 			t.Errorf("%q: error %v is outside [%v, %v]", metric, e, low, high)
@@ -159,7 +150,7 @@ func project(t *testing.T, trial *method.Trial) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theta, err := teacher.Problem{Loss: convex.LogisticLoss}.Theta(context.Background(), r)
+	theta, err := teacher.Problem{Loss: convex.LogisticLoss, Lambda: teacher.DefaultLambda}.Theta(context.Background(), r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,23 +165,18 @@ func project(t *testing.T, trial *method.Trial) {
 	teacher.SetLabels(trial.Set, solved.Labels(convex.LogisticLoss, float64(trial.Set.Len())*teacher.DefaultLambda))
 }
 
+// The whole set keeps its score if another loss cannot be solved.
 func TestFeaturesOfTheWholeSet(t *testing.T) {
 	trial := featureTrial(t)
 	trial.Set = &method.Distilled{H: 8, W: 8, C: 1, Whole: true, Classes: trial.Data.Classes, Kind: method.Hard}
-	s := scoreIn(t, inFeatures(), trial)
+	s := scored(t, inFeatures(), trial)
 	if s.Metrics["test_acc"] != 1 || s.Metrics["train_acc"] != 1 || s.Metrics["teacher_gap"] > 1e-4 {
 		t.Errorf("%v", s.Metrics)
 	}
-}
-
-// The whole set keeps its score if another loss cannot be solved.
-func TestTransferOfTheWholeSetThatFails(t *testing.T) {
-	trial := featureTrial(t)
-	trial.Set = &method.Distilled{H: 8, W: 8, C: 1, Whole: true, Classes: trial.Data.Classes, Kind: method.Hard}
 	trial.Model.Width, trial.Model.Nets = 8, 1 // fewer features than images: their Gram matrix is singular
 	f := inFeatures()
 	f.Lambda = 1e-12
-	s := scoreIn(t, f, trial)
+	s = scored(t, f, trial)
 	if _, ok := s.Metrics["transfer.squared.test_acc"]; ok || s.Metrics["test_acc"] != 1 || !strings.Contains(strings.Join(s.Notes, "\n"), "no transfer: the squared model") {
 		t.Errorf("metrics %v, notes %q", s.Metrics, s.Notes)
 	}
@@ -209,8 +195,7 @@ func TestFeaturesRefuses(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
-	var interrupted *method.Interrupted
-	if _, err := inFeatures().Score(stopped, featureTrial(t), nil); !errors.As(err, &interrupted) {
+	if _, err := inFeatures().Score(stopped, featureTrial(t), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	f = inFeatures()

@@ -16,7 +16,8 @@ import (
 )
 
 // Fresh trains a convex model on the set as Features does, but in new networks. It measures how
-// well a set works without the networks in which it was distilled. test_acc is the mean over draws of new networks; own.test_acc is the accuracy in the same networks.
+// well a set works without the networks in which it was distilled. test_acc is the mean over draws
+// of new networks; own.test_acc is the accuracy in the same networks.
 //
 // By default, Fresh uses a set's portable labels with the squared loss, if the set has them. Solved
 // targets differ from probabilities by lambda_S times a coefficient, which has a meaning only in
@@ -82,11 +83,6 @@ var errWhole = errors.New("the protocol \"fresh\" does not score the whole train
 
 // Score implements method.Protocol.
 func (f *Fresh) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
-	scores, err := f.score(ctx, t)
-	return scores, interrupted(ctx, err, nil)
-}
-
-func (f *Fresh) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
 	if t.Set.Whole {
 		return nil, errWhole
 	}
@@ -161,7 +157,11 @@ func (f *Fresh) draw(ctx context.Context, t method.Trial, i int, labels convex.L
 	if err != nil {
 		return 0, err
 	}
-	student, err := teacher.Train(ctx, set.Gram(), labels, float64(t.Set.Len())*f.Lambda)
+	gram, err := set.Gram(ctx)
+	if err != nil {
+		return 0, err
+	}
+	student, err := teacher.Train(ctx, gram, labels, float64(t.Set.Len())*f.Lambda)
 	if err != nil {
 		return 0, err
 	}

@@ -17,19 +17,10 @@ import (
 
 func inFresh() *Fresh { return method.NewProtocol("fresh").(*Fresh) }
 
-func scoreFresh(t *testing.T, f *Fresh, trial method.Trial) *method.Scores {
-	t.Helper()
-	s, err := f.Score(context.Background(), trial, func(method.Step) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func TestFreshScores(t *testing.T) {
 	trial := featureTrial(t)
-	s := scoreFresh(t, inFresh(), trial)
-	if s.Metrics["test_acc"] < 0.8 || s.Metrics["own.test_acc"] != scoreIn(t, inFeatures(), trial).Metrics["test_acc"] {
+	s := scored(t, inFresh(), trial)
+	if s.Metrics["test_acc"] < 0.8 || s.Metrics["own.test_acc"] != scored(t, inFeatures(), trial).Metrics["test_acc"] {
 		t.Errorf("%v", s.Metrics)
 	}
 	wrong, sum := s.Counts["test_errors"], 0.0
@@ -45,13 +36,13 @@ func TestFreshScores(t *testing.T) {
 	// Networks may have another architecture. A set of an exact kernel is scored in networks of
 	// the kernel's kind.
 	for _, f := range []*Fresh{{Draws: 2, Kind: "conv", Width: 8, Nets: 2, Lambda: 1e-6}, {Draws: 2, Width: 64, Lambda: 1e-6}} {
-		if s := scoreFresh(t, f, trial); s.Metrics["test_acc"] < 0.7 {
+		if s := scored(t, f, trial); s.Metrics["test_acc"] < 0.7 {
 			t.Errorf("%+v: %v", f, s.Metrics)
 		}
 	}
 	trial.Model.Kind = "nngp"
 	trial.Shared, trial.Own = new(method.Shared), new(method.Shared)
-	if s := scoreFresh(t, inFresh(), trial); s.Metrics["test_acc"] < 0.8 || s.Metrics["own.test_acc"] < 0.8 {
+	if s := scored(t, inFresh(), trial); s.Metrics["test_acc"] < 0.8 || s.Metrics["own.test_acc"] < 0.8 {
 		t.Errorf("exact kernel: %v", s.Metrics)
 	}
 }
@@ -64,7 +55,7 @@ func TestFreshOfPermutedLabels(t *testing.T) {
 	for i, j := range deal.Perm(len(trial.Test.Labels)) {
 		trial.Test.Labels[i], trial.Test.Labels[j] = trial.Test.Labels[j], trial.Test.Labels[i]
 	}
-	s := scoreFresh(t, inFresh(), trial)
+	s := scored(t, inFresh(), trial)
 	for _, name := range []string{"test_acc", "own.test_acc"} {
 		if acc := s.Metrics[name]; acc < 0.3 || acc > 0.7 {
 			t.Errorf("%s is %v", name, acc)
@@ -83,7 +74,11 @@ func TestFreshNetworksAreFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key := fmt.Sprint(shown.Gram().Data)
+		gram, err := shown.Gram(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := fmt.Sprint(gram.Data)
 		if other, same := seen[key]; same {
 			t.Errorf("%s equals %s", name, other)
 		}
@@ -101,7 +96,7 @@ func TestFreshNetworksAreFresh(t *testing.T) {
 func TestPortableLabels(t *testing.T) {
 	trial := featureTrial(t)
 	project(t, &trial)
-	exact := scoreFresh(t, inFresh(), trial)
+	exact := scored(t, inFresh(), trial)
 	r := space.OfTrial(trial)
 	shown, err := r.Space().Show(context.Background(), trial.Set.Images, nil)
 	if err != nil {
@@ -111,12 +106,16 @@ func TestPortableLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	student, err := teacher.Train(context.Background(), shown.Gram(), labels, float64(trial.Set.Len())*teacher.DefaultLambda)
+	gram, err := shown.Gram(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	student, err := teacher.Train(context.Background(), gram, labels, float64(trial.Set.Len())*teacher.DefaultLambda)
 	if err != nil {
 		t.Fatal(err)
 	}
 	teacher.SetTravelLabels(trial.Set, student.Outputs)
-	s := scoreFresh(t, inFresh(), trial)
+	s := scored(t, inFresh(), trial)
 	if !strings.Contains(strings.Join(s.Notes, "\n"), "portable labels") || strings.Contains(strings.Join(exact.Notes, "\n"), "portable labels") {
 		t.Errorf("notes %q and %q", s.Notes, exact.Notes)
 	}
@@ -125,11 +124,11 @@ func TestPortableLabels(t *testing.T) {
 	}
 	f := inFresh()
 	f.Labels = "exact"
-	if again := scoreFresh(t, f, trial); again.Metrics["test_acc"] != exact.Metrics["test_acc"] {
+	if again := scored(t, f, trial); again.Metrics["test_acc"] != exact.Metrics["test_acc"] {
 		t.Error("labels = \"exact\" does not use the exact labels")
 	}
 	f.Labels = "outputs"
-	if again := scoreFresh(t, f, trial); again.Metrics["test_acc"] != s.Metrics["test_acc"] {
+	if again := scored(t, f, trial); again.Metrics["test_acc"] != s.Metrics["test_acc"] {
 		t.Error("labels = \"outputs\" differs from the portable labels")
 	}
 }

@@ -60,14 +60,39 @@ func (f *Infinite) CheckSizes(s method.Sizes) error {
 
 var errInfinite = errors.New("the protocol \"infinite\" does not score the whole training set, whose kernel would take hours\nhint: use the protocol \"features\"")
 
-// exact is a kernel of package nngp.
-type exact interface {
-	Check() error
-	With(ctx context.Context, x []float32, progress func(done float64)) (nngp.KernelWith, error)
+// exact are images prepared for a kernel of package nngp.
+type exact[T any] interface {
+	Gram(context.Context) (tensor.Mat[float64], error)
+	Wide(ctx context.Context, with T, progress func(done float64)) (tensor.Mat[float64], error)
+}
+
+// products returns the kernel within the set of a trial, [n, n], and between the set and the test
+// images, [n, N].
+type products func(ctx context.Context, t method.Trial, progress func(done float64)) (gram, cross tensor.Mat[float64], err error)
+
+// productsOf returns products for a kernel, whose method Images prepares images.
+func productsOf[T exact[T]](kernel any, images func(ctx context.Context, x []float32, progress func(done float64)) (T, error)) products {
+	return func(ctx context.Context, t method.Trial, progress func(done float64)) (gram, cross tensor.Mat[float64], err error) {
+		test, err := method.Do(t.Own, fmt.Sprintf("infinite %T %+v %q", kernel, kernel, t.Data.Name), func() (T, error) {
+			return images(ctx, t.Test.X, progress)
+		})
+		if err != nil {
+			return gram, cross, err
+		}
+		set, err := images(ctx, t.Set.Images, nil)
+		if err != nil {
+			return gram, cross, err
+		}
+		if gram, err = set.Gram(ctx); err != nil {
+			return gram, cross, err
+		}
+		cross, err = set.Wide(ctx, test, progress)
+		return gram, cross, err
+	}
 }
 
 // kernel returns the kernel of a model's networks, on images of h x w pixels.
-func (f *Infinite) kernel(of method.Model, h, w, c int) (exact, error) {
+func (f *Infinite) kernel(of method.Model, h, w, c int) (products, error) {
 	a, _ := nn.Lookup(of.Kind)
 	own := cmp.Or(a.Limit, of.Kind)
 	kind := cmp.Or(f.Kind, own)
@@ -76,25 +101,19 @@ func (f *Infinite) kernel(of method.Model, h, w, c int) (exact, error) {
 		m, _ := method.DefaultModel(kind)
 		depth = m.Depth
 	}
-	var k exact
 	switch kind {
 	case "conv":
-		k = nngp.Conv{H: h, W: w, C: c, Depth: depth, Weight: f.Weight, Bias: f.Bias, Tangent: f.Kernel == "ntk"}
+		k := nngp.Conv{H: h, W: w, C: c, Depth: depth, Weight: f.Weight, Bias: f.Bias, Tangent: f.Kernel == "ntk"}
+		return productsOf(k, k.Images), k.Check()
 	case "fc":
-		k = nngp.FC{Size: h * w * c, Depth: depth, Weight: f.Weight, Bias: f.Bias, Tangent: f.Kernel == "ntk"}
-	default:
-		return nil, fmt.Errorf("there is no exact kernel for networks of kind %q\nhint: set kind = \"conv\" or \"fc\"", kind)
+		k := nngp.FC{Size: h * w * c, Depth: depth, Weight: f.Weight, Bias: f.Bias, Tangent: f.Kernel == "ntk"}
+		return productsOf(k, k.Images), k.Check()
 	}
-	return k, k.Check()
+	return nil, fmt.Errorf("there is no exact kernel for networks of kind %q\nhint: set kind = \"conv\" or \"fc\"", kind)
 }
 
 // Score implements method.Protocol.
 func (f *Infinite) Score(ctx context.Context, t method.Trial, observe func(method.Step)) (*method.Scores, error) {
-	scores, err := f.score(ctx, t)
-	return scores, interrupted(ctx, err, nil)
-}
-
-func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, error) {
 	if t.Set.Whole {
 		return nil, errInfinite
 	}
@@ -109,13 +128,7 @@ func (f *Infinite) score(ctx context.Context, t method.Trial) (*method.Scores, e
 	if t.Phase != nil {
 		progress = func(done float64) { t.Phase("exact kernel", done) }
 	}
-	kernelWith, err := method.Do(t.Own, fmt.Sprintf("infinite %T %+v %q", kernel, kernel, t.Data.Name), func() (nngp.KernelWith, error) {
-		return kernel.With(ctx, t.Test.X, progress)
-	})
-	if err != nil {
-		return nil, err
-	}
-	gram, cross, err := kernelWith(ctx, t.Set.Images, progress)
+	gram, cross, err := kernel(ctx, t, progress)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package eval
 
 import (
-	"context"
 	"math"
 	"strings"
 	"testing"
@@ -11,15 +10,6 @@ import (
 
 func inInfinite() *Infinite { return method.NewProtocol("infinite").(*Infinite) }
 
-func scoreInfinite(t *testing.T, f *Infinite, trial method.Trial) *method.Scores {
-	t.Helper()
-	s, err := f.Score(context.Background(), trial, func(method.Step) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func TestInfiniteScores(t *testing.T) {
 	trial := featureTrial(t)
 	for _, kind := range []string{"fc", "conv", "nngp", "nngp-conv"} {
@@ -27,7 +17,7 @@ func TestInfiniteScores(t *testing.T) {
 			trial.Model.Kind = kind
 			f := inInfinite()
 			f.Kernel = kernel
-			s := scoreInfinite(t, f, trial)
+			s := scored(t, f, trial)
 			if s.Metrics["test_acc"] < 0.8 || s.Metrics["solve_gap"] > 1e-10 || len(s.Counts["test_errors"]) != 1 || len(s.Notes) != 1 {
 				t.Errorf("%s of %s: %+v", kernel, kind, s)
 			}
@@ -41,7 +31,7 @@ func TestInfiniteEqualsExactKernel(t *testing.T) {
 	for _, trial.Model.Kind = range []string{"nngp", "nngp-conv", "ntk", "ntk-conv"} {
 		f := inInfinite()
 		f.Kernel, _, _ = strings.Cut(trial.Model.Kind, "-")
-		infinite, own := scoreInfinite(t, f, trial), scoreIn(t, inFeatures(), trial)
+		infinite, own := scored(t, f, trial), scored(t, inFeatures(), trial)
 		if infinite.Counts["test_errors"][0] != own.Counts["test_errors"][0] {
 			t.Errorf("%s: %d errors, but %d in the protocol features", trial.Model.Kind, infinite.Counts["test_errors"], own.Counts["test_errors"])
 		}
@@ -51,10 +41,10 @@ func TestInfiniteEqualsExactKernel(t *testing.T) {
 // Wide new networks score like infinite ones.
 func TestFreshConvergesToInfinite(t *testing.T) {
 	trial := featureTrial(t)
-	want := scoreInfinite(t, inInfinite(), trial).Metrics["test_acc"]
+	want := scored(t, inInfinite(), trial).Metrics["test_acc"]
 	f := inFresh()
 	f.Width, f.Nets = 1024, 8
-	if got := scoreFresh(t, f, trial).Metrics["test_acc"]; math.Abs(got-want) > 0.05 {
+	if got := scored(t, f, trial).Metrics["test_acc"]; math.Abs(got-want) > 0.05 {
 		t.Errorf("accuracy %v in new networks, %v in infinite ones", got, want)
 	}
 }

@@ -18,9 +18,9 @@ import (
 )
 
 // Squared trains new networks on the set by Adam with the squared loss, as the authors of FRePo
-// score their sets. Labels of the kind "value" with a column for each class are used unchanged, because they were
-// learned for this loss, unless the set has portable labels. Other labels first become distributions over the classes, as in Network, minus
-// 1/C.
+// score their sets. Labels of the kind "value" with a column for each class are used unchanged,
+// because they were learned for this loss, unless the set has portable labels. Other labels first
+// become distributions over the classes, as in Network, minus 1/C.
 //
 // With n images, outputs f and labels y, the loss is (1/2n) sum_i |f(x_i) - y_i|^2. The learning
 // rate rises linearly from zero and then falls like a cosine. Batches are consecutive parts of the
@@ -143,7 +143,7 @@ func (q *Squared) Score(ctx context.Context, t method.Trial, observe func(method
 	return all.score(ctx, func(stream func(...string) *rng.Rand) (training, []float32) {
 		theta := make([]float32, net.Params())
 		net.InitLecun(theta, stream("init"))
-		weights := optim.NewVariable("weights", theta, optim.NewAdam[float32], optim.AdamConfig{LR: q.Rate})
+		weights := optim.NewVariable("weights", theta, optim.Adam(q.Rate, 0.9, 0.999))
 		return &regressing{q: q, pass: net.NewPass(), data: data, steps: all.steps, stream: stream, weights: weights}, theta
 	})
 }

@@ -29,29 +29,20 @@ func valued(kind string) method.Trial {
 	return tr
 }
 
-func regress(t *testing.T, q *Squared, tr method.Trial) *method.Scores {
-	t.Helper()
-	s, err := q.Score(context.Background(), tr, func(method.Step) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 func TestSquaredLearns(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
 		for _, tr := range []method.Trial{trial(kind), valued(kind)} {
 			q := regressor()
 			q.Steps = 100
-			if s := regress(t, q, tr); s.Metrics["test_acc"] < 0.9 || len(s.Counts["test_errors"]) != 2 {
+			if s := scored(t, q, tr); s.Metrics["test_acc"] < 0.9 || len(s.Counts["test_errors"]) != 2 {
 				t.Errorf("%s, labels of kind %s: %v", kind, tr.Set.Kind, s)
 			}
 		}
 	}
 	whole := trial("fc")
-	want := regress(t, regressor(), whole)
+	want := scored(t, regressor(), whole)
 	whole.Set = &method.Distilled{Whole: true, Classes: whole.Data.Classes}
-	if got := regress(t, regressor(), whole); !reflect.DeepEqual(got, want) {
+	if got := scored(t, regressor(), whole); !reflect.DeepEqual(got, want) {
 		t.Errorf("the whole set scores %v, its images %v", got, want)
 	}
 }
@@ -62,7 +53,7 @@ func TestSquaredByHand(t *testing.T) {
 	q.Nets, q.Steps, q.Augment = 1, 8, ""
 	tr := valued("fc")
 	tr.Model.Width = 12 // wide enough that no image makes all units of a layer zero, which would be a kink
-	net, err := nn.FCNet[float64](nn.FCConfig{In: 64, Width: tr.Model.Width, Depth: tr.Model.Depth, Classes: 2})
+	net, err := nn.FCNet[float64](64, tr.Model.Width, tr.Model.Depth, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +153,7 @@ func TestSquaredSettings(t *testing.T) {
 		t.Error(err)
 	}
 	s.Model.Depth = 4
-	if err := regressor().CheckSizes(s); err == nil || !strings.Contains(err.Error(), "[eval.squared] nn: images of 8x8 pixels are too small") {
+	if err := regressor().CheckSizes(s); err == nil || !strings.Contains(err.Error(), "[eval.squared] images of 8x8 pixels are too small") {
 		t.Errorf("got %v", err)
 	}
 	q = regressor()

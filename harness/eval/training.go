@@ -105,17 +105,14 @@ func resume(t method.Trial, state any) error {
 	return nil
 }
 
-// interrupted returns err, or method.Interrupted if ctx is done. A nil checkpoint saves nothing.
+// interrupted returns err, or method.Interrupted if ctx is done.
 func interrupted(ctx context.Context, err error, checkpoint func() ([]byte, error)) error {
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	var b []byte
-	if checkpoint != nil {
-		var saving error
-		if b, saving = checkpoint(); saving != nil {
-			return saving
-		}
+	b, saving := checkpoint()
+	if saving != nil {
+		return saving
 	}
 	return &method.Interrupted{Checkpoint: b, Cause: context.Cause(ctx)}
 }

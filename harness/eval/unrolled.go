@@ -177,7 +177,6 @@ func networkOf(shape []int64, t method.Trial) (*nn.Net[float32], error) {
 	if err != nil {
 		return nil, fmt.Errorf("array network of the set: %w", err)
 	}
-	s.Algo = t.Model.Shape().Algo
 	net, err := s.Net(t.Test.H, t.Test.W, t.Test.C, len(t.Data.Classes))
 	if err != nil {
 		return nil, fmt.Errorf("array network of the set is %v: %w", shape, err)

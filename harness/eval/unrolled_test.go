@@ -44,22 +44,15 @@ func learnedSteps(kind string, random bool) method.Trial {
 	return tr
 }
 
-func unrolled(t *testing.T, tr method.Trial) *method.Scores {
-	t.Helper()
-	s, err := (&Unrolled{Nets: 3, TraceNets: 2}).Score(context.Background(), tr, func(method.Step) {})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
+func steps() *Unrolled { return &Unrolled{Nets: 3, TraceNets: 2} }
 
 // Score takes the steps of the set: the same steps by hand give the same weights and errors.
 func TestUnrolledByHand(t *testing.T) {
 	for _, kind := range []string{"fc", "conv"} {
 		tr := learnedSteps(kind, false)
-		net, err := nn.FCNet[float32](nn.FCConfig{In: 64, Width: 9, Depth: 2})
+		net, err := nn.FCNet[float32](64, 9, 2, 2)
 		if kind == "conv" {
-			net, err = nn.ConvNet[float32](nn.ConvConfig{In: 1, H: 8, W: 8, Width: 6, Depth: 2, Norm: true, FirstPad: 2})
+			net, err = nn.ConvNet[float32](nn.Shape{Kind: "conv", Width: 6, Depth: 2, Norm: true, FirstPad: 2}, 8, 8, 1, 2)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +94,7 @@ func TestUnrolledByHand(t *testing.T) {
 				t.Fatalf("%s: parameter %d is %v, want %v", kind, i, got[i], v)
 			}
 		}
-		s := unrolled(t, tr)
+		s := scored(t, steps(), tr)
 		if e := s.Counts["test_errors"]; len(e) != 1 || e[0] != want {
 			t.Errorf("%s: errors %v, want [%d]", kind, e, want)
 		}
@@ -111,42 +104,20 @@ func TestUnrolledByHand(t *testing.T) {
 	}
 }
 
-// The steps use the convolution algorithm of the experiment.
-func TestUnrolledAlgorithm(t *testing.T) {
-	tr := learnedSteps("conv", false)
-	tr.Set.Extra["network"] = method.Array{Shape: []int{5}, Data: []float64{1, 64, 2, 1, 2}}
-	var ends [2][]float32
-	for i, algo := range []string{"", "direct"} {
-		tr.Model.Algo = algo
-		d, err := readDescent(tr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ends[i] = make([]float32, d.net.Params())
-		d.net.InitUniform(ends[i], rng.Stream(1))
-		if _, err := d.descend(context.Background(), d.net.NewPass(), ends[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if slices.Equal(ends[0], ends[1]) {
-		t.Error("algorithm = \"direct\" makes no difference")
-	}
-}
-
 // Fixed weights depend only on the set, and random weights on the trial.
 func TestUnrolledRepetitions(t *testing.T) {
-	fixed := unrolled(t, learnedSteps("fc", false))
+	fixed := scored(t, steps(), learnedSteps("fc", false))
 	other := learnedSteps("fc", false)
 	other.Seed, other.Model.Width, other.Model.Kind = 99, 3, "conv"
-	if got := unrolled(t, other); !reflect.DeepEqual(got, fixed) {
+	if got := scored(t, steps(), other); !reflect.DeepEqual(got, fixed) {
 		t.Errorf("fixed weights: %v with another seed and model, %v before", got, fixed)
 	}
 	tr := learnedSteps("conv", true)
-	if n := len(unrolled(t, tr).Counts["test_errors"]); n != 3 {
+	if n := len(scored(t, steps(), tr).Counts["test_errors"]); n != 3 {
 		t.Errorf("%d repetitions in the final scores, want 3", n)
 	}
 	tr.Final = false
-	if n := len(unrolled(t, tr).Counts["test_errors"]); n != 2 {
+	if n := len(scored(t, steps(), tr).Counts["test_errors"]); n != 2 {
 		t.Errorf("%d repetitions in earlier scores, want 2", n)
 	}
 }

@@ -101,41 +101,25 @@ func (f Filter) Selects(c *Cell, seed uint64) bool {
 	return slices.ContainsFunc(c.timing, func(x *Cell) bool { return f.Matches(x.Of(seed)) })
 }
 
-// Unmatched describes the values of the filter that match nothing on their axis, with suggestions. One
-// matching value in brackets is enough. Other values are still reported if they are close to a known name,
-// or are not numbers on an axis of numbers. Axes without known values are ignored.
+// Unmatched describes the values of the filter that match nothing on their axis, with suggestions. Axes
+// without known values are ignored.
 func (f Filter) Unmatched(values func(axis string) []string) []string {
 	var out []string
 	for _, t := range f.terms {
 		known := values(t.key)
-		matches := func(v string) bool {
-			return slices.ContainsFunc(known, func(text string) bool { return glob(v, text) })
-		}
-		numbers := !slices.ContainsFunc(known, func(text string) bool { return !isNumber(text) })
-		found := slices.ContainsFunc(t.values, matches)
 		for _, v := range t.values {
-			pattern := strings.ContainsAny(v, "*?[")
-			meant := ""
-			if !numbers && !pattern {
-				meant = suggest.Name(v, known)
-			}
-			wrong := !found || meant != "" || numbers && !pattern && !isNumber(v)
-			if len(known) == 0 || matches(v) || !wrong {
+			if len(known) == 0 || slices.ContainsFunc(known, func(text string) bool { return glob(v, text) }) {
 				continue
 			}
 			hint := "known are " + strings.Join(known, ", ")
-			if meant != "" {
+			_, err := strconv.ParseFloat(v, 64)
+			if meant := suggest.Name(v, known); meant != "" && err != nil { // numbers are not misspelt
 				hint = fmt.Sprintf("did you mean %q?", meant)
 			}
 			out = append(out, fmt.Sprintf("no %s matches %s; %s", t.key, cmp.Or(v, "()"), hint))
 		}
 	}
 	return out
-}
-
-func isNumber(s string) bool {
-	_, err := strconv.ParseFloat(s, 64)
-	return err == nil
 }
 
 // Empty reports whether the filter selects everything.

@@ -108,28 +108,22 @@ func (r *reader) checkConditions(names Names) {
 	}
 }
 
-// checkMethods finds method sections that no column uses. It notes known methods, which may be outside
-// the grid on purpose, and reports other names as mistakes.
+// checkMethods reports sections of methods that no column uses. The section of a known method, or of a
+// column of the base, may be outside the grid on purpose.
 func (r *reader) checkMethods(names Names) {
 	columns := names.Values["method"]
 	if len(columns) == 0 {
 		return
 	}
 	for _, name := range sortedKeys(r.doc.Method) {
-		used := slices.Contains(columns, name)
-		for other, n := range r.doc.Method {
-			use, _ := n.Text("use")
+		n := r.doc.Method[name]
+		used := slices.Contains(columns, name) || method.New(name) != nil || !r.own(n)
+		for other, section := range r.doc.Method {
+			use, _ := section.Text("use")
 			used = used || other != name && use == name
 		}
-		for _, layer := range r.layers {
-			n := layer.Get("method").Get(name)
-			switch {
-			case used || n == nil || !r.own(n):
-			case method.New(name) != nil || !r.own(r.doc.Method[name]): // a method, or a column of the base
-				r.d.Note(n, fmt.Sprintf("[method.%s] is not used: the grid has no such method", name))
-			default:
-				r.d.FaultKey(n, fmt.Sprintf("no column uses the method %q", name), suggest.Hint(name, columns))
-			}
+		if !used {
+			r.d.FaultKey(n, fmt.Sprintf("no column uses the method %q", name), suggest.Hint(name, columns))
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"dgkip/harness/method"
 	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
@@ -27,8 +26,6 @@ type Options struct {
 
 	// Library holds further files that an experiment may name. It may be nil.
 	Library fs.FS
-
-	times bool // -set may name columns and networks that the file lacks
 }
 
 // ReadFile reads an experiment's file. The error is a toml.Faults if there are mistakes in the file, or in
@@ -160,11 +157,9 @@ func readText(f files, file, text string, o Options) (*Spec, error) {
 			r.root = toml.Merge(r.root, layer)
 		}
 		if name == o.Profile && changes != nil { // other profiles may lack what -set changes
-			if r.command = changes; o.times {
-				r.command = fitting(changes, r.root)
-			}
-			r.layers = append(r.layers, r.command)
-			r.root = toml.Merge(r.root, r.command)
+			r.command = changes
+			r.layers = append(r.layers, changes)
+			r.root = toml.Merge(r.root, changes)
 		}
 		r.read()
 		all = append(all, r)
@@ -184,14 +179,14 @@ func readText(f files, file, text string, o Options) (*Spec, error) {
 			r.out.sections = r.sections(names)
 		}
 		if r.profile == o.Profile {
-			out, r.out.Notes = r.out, d.Notes
+			out = r.out
 		}
 	}
 	if d.Reported == 0 && all[0].doc.Grid == nil {
 		return nil, toml.Faults{{File: file, Message: "the file has no [grid]", Hint: "[grid] lists what to run: dataset, ipc and method"}}
 	}
-	if err := d.Faults.Err(); err != nil || out.Table == nil || out.Table.Times == "" {
-		return out, err
+	if err := d.Faults.Err(); err != nil || out.Table == nil || out.Table.Times == "" || len(o.Set) > 0 {
+		return out, err // with -set, the table's own runs supply the times
 	}
 	return out, out.readTimes(f, o)
 }
@@ -199,7 +194,7 @@ func readText(f files, file, text string, o Options) (*Spec, error) {
 // readTimes reads the experiment that supplies the times of the table. It keeps only the cells that the
 // table needs.
 func (s *Spec) readTimes(f files, o Options) (err error) {
-	o.Seeds, o.times = 0, true
+	o.Seeds = 0
 	name := s.Table.Times + ".toml"
 	s.Times, err = read(f, name, o)
 	if errors.Is(err, fs.ErrNotExist) && o.Library != nil {
@@ -260,24 +255,6 @@ func changesOf(d *toml.Decoder, list []string) *toml.Node {
 	return root
 }
 
-// fitting returns changes without the columns and networks that a file lacks.
-func fitting(changes, root *toml.Node) *toml.Node {
-	for _, part := range []string{"method", "model"} {
-		section := changes.Get(part)
-		known := slices.Concat(root.Get(part).Keys(), method.Names(), method.Models())
-		for _, name := range section.Keys() {
-			if !slices.Contains(known, name) {
-				section = section.Without(name)
-			}
-		}
-		if section != changes.Get(part) {
-			changes = changes.Without() // a copy
-			changes.Set(part, section)
-		}
-	}
-	return changes
-}
-
 func stem(file string) string { return strings.TrimSuffix(filepath.Base(file), ".toml") }
 
 // shown lists the display sections.
@@ -334,20 +311,15 @@ func profilesOf(d *toml.Decoder, root *toml.Node) *toml.Node {
 		return nil
 	}
 	out := toml.Empty(all)
-	for _, key := range all.Keys() {
-		n, name := all.Table[key], cmp.Or(oldProfiles[key], key)
+	for _, name := range all.Keys() {
+		n := all.Table[name]
 		switch {
 		case !slices.Contains(Profiles(), name):
 			d.FaultKey(n, fmt.Sprintf("unknown profile %q", name), suggest.Hint(name, Profiles()))
 		case n.Table == nil:
 			d.Fault(n, "a profile must be a table", "")
-		case out.Get(name) != nil:
-			d.FaultKey(n, fmt.Sprintf("the profile %s is defined twice, once under its former name", name), "")
 		default:
 			out.Set(name, n)
-		}
-		if name != key {
-			d.Note(n, fmt.Sprintf("the profile %s is now called %s", key, name))
 		}
 	}
 	return out

@@ -105,9 +105,8 @@ func (r *reader) read() {
 		File: r.file, Name: doc.Name, Title: doc.Title, About: doc.About, Profile: r.profile,
 		Data: doc.Data, Titles: map[string]string{}, Cache: doc.Cache, Excluded: doc.Exclude,
 	}
-	strict := !r.options.times // whose grid may lack what -set changes
-	if r.grid() && (!strict || r.inGrid()) {
-		if r.cells(); strict && r.d.Reported == 0 {
+	if r.grid() {
+		if r.cells(); r.d.Reported == 0 {
 			r.overridden()
 		}
 	}
@@ -116,33 +115,18 @@ func (r *reader) read() {
 	}
 }
 
-// inGrid reports names in -set that the grid lacks, and returns false if there are any.
-func (r *reader) inGrid() bool {
-	before := r.d.Reported
-	for _, axis := range []string{"method", "model", "dataset"} {
-		used, section := r.values(axis), r.command.Get(strings.Replace(axis, "dataset", "data", 1))
-		if axis == "method" {
-			for _, column := range slices.Clone(used) {
-				used = append(used, r.behind(column)...)
-			}
-		}
-		for _, name := range section.Keys() {
-			if !slices.Contains(used, name) {
-				r.d.FaultKey(section.Get(name), fmt.Sprintf("the grid has no %s %q", axis, name), suggest.Hint(name, used))
-			}
-		}
-	}
-	return r.d.Reported == before
-}
-
 // overridden reports changes by -set that no cell takes. Its tables would be called changed, but show the
 // same records.
 func (r *reader) overridden() {
+	data, used := r.command.Get("data"), r.values("dataset")
+	for _, name := range data.Keys() {
+		if !slices.Contains(used, name) {
+			r.d.FaultKey(data.Get(name), fmt.Sprintf("the grid has no dataset %q", name), suggest.Hint(name, used))
+		}
+	}
 	taken := map[*toml.Node]bool{}
-	var protocols []string
 	for _, c := range r.out.Cells {
 		own := c.Protocol.Info().Name
-		protocols = With(protocols, own)
 		for i, n := range c.written {
 			n.Leaves(func(x *toml.Node, path ...string) {
 				if i < 2 || path[0] == own || !slices.Contains(method.ProtocolNames(), path[0]) {
@@ -153,26 +137,10 @@ func (r *reader) overridden() {
 	}
 	for _, part := range withKeys {
 		r.command.Get(part).Leaves(func(n *toml.Node, path ...string) {
-			if taken[n] {
-				return
+			if !taken[n] {
+				r.d.FaultKey(n, fmt.Sprintf("no cell takes this value of %s.%s", part, strings.Join(path, ".")),
+					"-show without -set prints the settings of every cell, and where each is set")
 			}
-			name, key := path[0], strings.Join(path[1:], ".")
-			if part == "eval" {
-				key = strings.Join(path, ".")
-			}
-			message, hint := fmt.Sprintf("no cell takes this value of %s.%s", part, strings.Join(path, ".")), ""
-			axis, columns := part+"."+key, r.values("method")
-			column := slices.IndexFunc(columns, func(v string) bool { return v != name && slices.Contains(r.behind(v), name) })
-			switch {
-			case r.values(axis) != nil:
-				message = axis + " is an axis of the grid, which overrides -set"
-				hint = fmt.Sprintf("-set 'grid.\"%s\"=[...]' changes its values", axis)
-			case part == "eval":
-				hint = "change a protocol that the cells use: " + strings.Join(protocols, ", ")
-			case part == "method" && column >= 0:
-				hint = fmt.Sprintf("name the column, as in -set method.%s.%s=...", columns[column], key)
-			}
-			r.d.FaultKey(n, message, hint)
 		})
 	}
 }

@@ -40,7 +40,7 @@ type Table struct {
 	Unmarked []string `toml:"unmarked"`
 
 	// controls of columns. A column and its control are compared over the seeds that both
-	// have, instead of the best of a row with the second.
+	// have.
 	Against map[string]string `toml:"against"`
 }
 
@@ -88,7 +88,7 @@ type Published struct {
 	Values map[string]Number `toml:"values"` // the numbers, by column
 
 	// family of protocols by which the numbers were scored. Accuracies need one.
-	Family Families `toml:"family"`
+	Family Families `toml:"family" form:"a name, or a table of names by column"`
 
 	// no one has compared the numbers with the source
 	Unchecked bool `toml:"unchecked"`

@@ -25,14 +25,10 @@
 package experiment
 
 import (
-	"cmp"
-	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 
 	"dgkip/harness/method"
-	"dgkip/harness/suggest"
 	"dgkip/harness/toml"
 )
 
@@ -44,18 +40,6 @@ const DefaultProfile = "short"
 
 // Profiles returns the names of the profiles, which are sizes of an experiment.
 func Profiles() []string { return []string{"smoke", "short", "full"} }
-
-// oldProfiles maps former names of profiles, which are still accepted, to the current names.
-var oldProfiles = map[string]string{"desk": "short", "paper": "full"}
-
-// ProfileOf returns the current name of a profile that is given by its current or former name.
-func ProfileOf(name string) (string, error) {
-	name = cmp.Or(oldProfiles[name], name)
-	if !slices.Contains(Profiles(), name) {
-		return "", fmt.Errorf("unknown profile %q\nhint: %s", name, suggest.Hint(name, Profiles()))
-	}
-	return name, nil
-}
 
 // Spec is an experiment under one profile.
 type Spec struct {
@@ -72,7 +56,6 @@ type Spec struct {
 	Cache    Cache
 	Data     map[string]Data   // the [data.NAME] sections
 	Titles   map[string]string // of methods' columns, by name
-	Notes    []string          // remarks about settings without effect
 
 	sections
 

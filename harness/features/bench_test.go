@@ -20,7 +20,7 @@ var benchMaps = []struct {
 	{"fc-mnist", Config{Kind: "fc", H: 28, W: 28, C: 1}},
 }
 
-func bench(b *testing.B, ways float64, run func(p *Pass, phi, dphi tensor.Mat[float32], x, dx []float32)) {
+func bench(b *testing.B, run func(p *Pass, phi, dphi tensor.Mat[float32], x, dx []float32)) {
 	for _, c := range benchMaps {
 		b.Run(c.name, func(b *testing.B) {
 			m, err := New(c.cfg, 1)
@@ -40,8 +40,6 @@ func bench(b *testing.B, ways float64, run func(p *Pass, phi, dphi tensor.Mat[fl
 					for range b.N {
 						run(p, phi, dphi, x, dx)
 					}
-					flops := ways * float64(n) * c.cfg.Flops() * float64(b.N)
-					b.ReportMetric(flops/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 					b.ReportMetric(1e3*b.Elapsed().Seconds()/float64(b.N), "ms/update")
 				})
 			}
@@ -51,7 +49,7 @@ func bench(b *testing.B, ways float64, run func(p *Pass, phi, dphi tensor.Mat[fl
 
 // BenchmarkFeatures times the features of a small set.
 func BenchmarkFeatures(b *testing.B) {
-	bench(b, 1, func(p *Pass, phi, _ tensor.Mat[float32], x, _ []float32) {
+	bench(b, func(p *Pass, phi, _ tensor.Mat[float32], x, _ []float32) {
 		if err := p.m.Features(context.Background(), phi, x, nil); err != nil {
 			b.Fatal(err)
 		}
@@ -60,7 +58,7 @@ func BenchmarkFeatures(b *testing.B) {
 
 // BenchmarkFeatureGrad times an update of the images: features and their gradient.
 func BenchmarkFeatureGrad(b *testing.B) {
-	bench(b, 2, func(p *Pass, phi, dphi tensor.Mat[float32], x, dx []float32) {
+	bench(b, func(p *Pass, phi, dphi tensor.Mat[float32], x, dx []float32) {
 		p.Forward(phi, x)
 		p.Backward(dx, dphi)
 	})

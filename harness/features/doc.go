@@ -19,5 +19,4 @@
 //
 // The bits of an image's features and gradient depend only on the configuration, the seed and
 // the image. They do not depend on other images, the number of threads or the vector path.
-// Direct and Winograd convolution differ in the last bits.
 package features

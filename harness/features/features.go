@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"dgkip/harness/nn"
@@ -19,16 +20,13 @@ type Config struct {
 	Nets    int
 	Width   int // units or channels of a layer
 	Depth   int
-
-	// Algorithm selects how convolutions are computed. It affects the last bits.
-	Algorithm tensor.Algorithm
 }
 
 // net returns one network of the map, without weights, and c with defaults filled in.
 func (c Config) net() (*nn.Net[float32], Config, error) {
 	a, _ := nn.Lookup(c.Kind)
 	c.Nets, c.Width, c.Depth = cmp.Or(c.Nets, a.Nets), cmp.Or(c.Width, a.Width), cmp.Or(c.Depth, a.Depth)
-	shape := nn.Shape{Kind: c.Kind, Width: c.Width, Depth: c.Depth, Algo: c.Algorithm}
+	shape := nn.Shape{Kind: c.Kind, Width: c.Width, Depth: c.Depth}
 	n, err := shape.Features(c.H, c.W, c.C)
 	if err == nil && c.Nets < 1 {
 		err = fmt.Errorf("the number of networks must be positive, not %d", c.Nets)
@@ -48,18 +46,6 @@ func (c Config) Dim() int {
 	return n.Classes() * c.Nets
 }
 
-// Flops returns the number of multiplications and additions for the features of one image, by the
-// definition of the networks. The gradient in the image takes as many again. Flops returns 0 if c
-// is not valid.
-func (c Config) Flops() float64 {
-	n, c, err := c.net()
-	if err != nil {
-		return 0
-	}
-	all, _ := n.Flops()
-	return all * float64(c.Nets)
-}
-
 // Map is a fixed random-feature map. Several goroutines may use it, each with its own Pass.
 type Map struct {
 	cfg  Config
@@ -71,30 +57,23 @@ type Map struct {
 // New draws a map from the seed. The weights of each network and layer come from a stream named
 // after labels, network and layer.
 func New(cfg Config, seed uint64, labels ...string) (*Map, error) {
-	return of(cfg, func(net, layer int, tensors []nn.Tensor, theta []float32) {
-		names := append(append([]string(nil), labels...), "net", strconv.Itoa(net), "layer", strconv.Itoa(layer))
-		s := rng.Stream(seed, names...)
-		for _, t := range tensors {
-			sd := float32(0.1)
-			if t.Weight() {
-				sd = float32(math.Sqrt(2 / float64(t.FanIn)))
-			}
-			s.FillNormal(theta[:t.Len], 0, sd)
-			theta = theta[t.Len:]
-		}
-	})
-}
-
-// of returns the map of networks whose weights are set by a function: theta are the parameters of a
-// layer, which tensors describe.
-func of(cfg Config, weights func(net, layer int, tensors []nn.Tensor, theta []float32)) (*Map, error) {
 	net, cfg, err := cfg.net()
 	if err != nil {
 		return nil, err
 	}
 	m := &Map{cfg: cfg, in: net.Inputs(), out: net.Classes(), nets: make([]*nn.Frozen, cfg.Nets)}
 	tensor.Parallel(cfg.Nets, func(i int) {
-		m.nets[i] = net.Freeze(func(layer int, tensors []nn.Tensor, theta []float32) { weights(i, layer, tensors, theta) })
+		m.nets[i] = net.Freeze(func(layer int, tensors []nn.Tensor, theta []float32) {
+			s := rng.Stream(seed, append(slices.Clone(labels), "net", strconv.Itoa(i), "layer", strconv.Itoa(layer))...)
+			for _, t := range tensors {
+				sd := float32(0.1)
+				if t.Weight() {
+					sd = float32(math.Sqrt(2 / float64(t.FanIn)))
+				}
+				s.FillNormal(theta[:t.Len], 0, sd)
+				theta = theta[t.Len:]
+			}
+		})
 	})
 	return m, nil
 }

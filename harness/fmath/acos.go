@@ -5,6 +5,8 @@ import "math"
 // Acos returns the angle in [0, pi] whose cosine is x. It returns NaN for |x| > 1.
 func Acos(x float64) float64 {
 	switch {
+	case !(math.Abs(x) <= 1):
+		return math.NaN()
 	case x > 0.5: // acos x = 2 asin sqrt((1-x)/2)
 		z := (1 - x) / 2
 		s := math.Sqrt(z)

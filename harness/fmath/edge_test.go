@@ -76,16 +76,3 @@ func TestEdges(t *testing.T) {
 		}
 	}
 }
-
-// TestSymmetry checks identities that hold exactly.
-func TestSymmetry(t *testing.T) {
-	for i := range 4000 {
-		x := float64(i) / 37
-		if Sin(-x) != -Sin(x) || Cos(-x) != Cos(x) {
-			t.Fatalf("Sin or Cos lacks its symmetry at %v", x)
-		}
-		if s := Sigmoid(x) + Sigmoid(-x); math.Abs(s-1) > 0x1p-52 {
-			t.Fatalf("Sigmoid(%v) and Sigmoid of its negative sum to %v", x, s)
-		}
-	}
-}

@@ -142,17 +142,3 @@ func TestFMA32Random(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkFMA32(b *testing.B) {
-	x := make([]float32, 1024)
-	for i := range x {
-		x[i] = float32(i%37)/8 - 2
-	}
-	var s float32
-	for b.Loop() {
-		for _, v := range x {
-			s = FMA32(v, 0.3, s)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(x)), "ns/fma")
-}

@@ -2,30 +2,20 @@ package method
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"hash/crc32"
 )
 
-// ErrCheckpoint is the error for a Problem.Resume that is damaged or belongs to another run. The
-// run can be started from the beginning.
+// ErrCheckpoint is the error for a Problem.Resume that cannot be read, such as one of an earlier
+// version of the program. The run can be started from the beginning.
 var ErrCheckpoint = errors.New("checkpoint")
 
-// checkpoint is the state of a Descent. It is stored as a magic string, a checksum and a gob.
+// checkpoint is the state of a Descent. The store keeps it under the key of the run, with a
+// checksum.
 type checkpoint struct {
-	Run   string // names the run
 	At    position
 	Parts [][]byte // Variables, and then Keep
-}
-
-const checkpointMagic = "dgkip/descent/1\n"
-
-// run names the run that a checkpoint belongs to, except for the method's settings: those are
-// part of the key under which checkpoints are stored.
-func (r *descending) run() string {
-	return fmt.Sprintf("%s of %s, ipc %d, %+v, seed %d", r.Name, r.problem.Data.Name, r.problem.IPC, r.problem.Model, r.problem.Seed)
 }
 
 func (r *descending) parts() []Part {
@@ -37,7 +27,7 @@ func (r *descending) parts() []Part {
 }
 
 func (r *descending) checkpoint() ([]byte, error) {
-	c := checkpoint{Run: r.run(), At: r.at}
+	c := checkpoint{At: r.at}
 	for _, p := range r.parts() {
 		b, err := p.MarshalBinary()
 		if err != nil {
@@ -45,9 +35,7 @@ func (r *descending) checkpoint() ([]byte, error) {
 		}
 		c.Parts = append(c.Parts, b)
 	}
-	b, err := Encode(c)
-	head := binary.LittleEndian.AppendUint32([]byte(checkpointMagic), crc32.ChecksumIEEE(b))
-	return append(head, b...), err
+	return Encode(c)
 }
 
 // Encode returns a part of a checkpoint, as a gob.
@@ -61,27 +49,13 @@ func Encode(value any) ([]byte, error) {
 func Decode(b []byte, value any) error { return gob.NewDecoder(bytes.NewReader(b)).Decode(value) }
 
 func (r *descending) restore(from []byte) error {
-	b, ok := bytes.CutPrefix(from, []byte(checkpointMagic))
-	if !ok {
-		return errors.New("it is not a checkpoint of this version of the program")
-	}
-	if len(b) < 4 || crc32.ChecksumIEEE(b[4:]) != binary.LittleEndian.Uint32(b) {
-		return errors.New("it is damaged")
-	}
 	var c checkpoint
-	if err := Decode(b[4:], &c); err != nil {
-		return err
+	if err := Decode(from, &c); err != nil {
+		return fmt.Errorf("it is not a checkpoint of this version of the program: %w", err)
 	}
 	parts := r.parts()
-	switch at := c.At; {
-	case c.Run != r.run():
-		return fmt.Errorf("it belongs to another run: %s, not %s", c.Run, r.run())
-	case at.Update < 0 || at.Update > r.Updates:
-		return fmt.Errorf("it is at update %d, but the run has %d updates", at.Update, r.Updates)
-	case at.Seen < -1 || at.Seen > at.Update:
-		return errors.New("it is damaged")
-	case len(c.Parts) != len(parts):
-		return fmt.Errorf("it has %d parts, but the run has %d: settings differ", len(c.Parts), len(parts))
+	if len(c.Parts) != len(parts) {
+		return fmt.Errorf("it has %d parts, not %d", len(c.Parts), len(parts))
 	}
 	for i, p := range parts {
 		if err := p.UnmarshalBinary(c.Parts[i]); err != nil {

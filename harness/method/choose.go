@@ -45,6 +45,9 @@ func CheckStart(name, start string, s Sizes) error {
 
 // CheckTrained is CheckStart for a method that trains or draws networks of a shape.
 func CheckTrained(name, start string, shape nn.Shape, s Sizes) error {
+	if s.Classes == 1 {
+		return fmt.Errorf("%s needs at least two classes, but the data has one", name)
+	}
 	_, err := shape.Net(s.H, s.W, s.C, s.Classes)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dgkip/harness/nn"
-	"dgkip/harness/tensor"
 )
 
 // Images are labelled images, normalised, laid out [n, h, w, c].
@@ -120,11 +119,10 @@ func (p Preprocessing) Normalise(pixels []float32) []float32 {
 
 // Model describes the networks of a cell of an experiment.
 type Model struct {
-	Kind  string `toml:"kind" required:"true"`              // an architecture of package nn
-	Width int    `toml:"width" min:"1" max:"65536"`         // channels of a block, or hidden units
-	Depth int    `toml:"depth" min:"1" max:"16"`            // blocks, or hidden layers
-	Nets  int    `toml:"nets" min:"1" max:"4096"`           // number of networks that compute the features
-	Algo  string `toml:"algorithm,omitzero" enum:",direct"` // "direct" computes convolutions without the Winograd algorithm
+	Kind  string `toml:"kind" required:"true"`      // an architecture of package nn
+	Width int    `toml:"width" min:"1" max:"65536"` // channels of a block, or hidden units
+	Depth int    `toml:"depth" min:"1" max:"16"`    // blocks, or hidden layers
+	Nets  int    `toml:"nets" min:"1" max:"4096"`   // number of networks that compute the features
 
 	Weight float64 `toml:"weight,omitzero" min:"0.01" max:"10"` // in an exact kernel, the standard deviation of a weight, times sqrt(fan_in); 0 means sqrt 2
 	Bias   float64 `toml:"bias,omitzero" min:"0.01" max:"10"`   // in an exact kernel, the standard deviation of a bias; 0 means 0.1
@@ -153,9 +151,6 @@ func DefaultModel(kind string) (Model, bool) {
 func (m Model) Check() error {
 	if _, ok := nn.Lookup(m.Kind); !ok {
 		return &BadSetting{Key: "kind", Why: fmt.Sprintf("is %q, which is not one of %s", m.Kind, strings.Join(nn.Kinds(), ", "))}
-	}
-	if m.Algo != "" && !m.Shape().Convolves() {
-		return &BadSetting{Key: "algorithm", Why: "only applies to networks with convolutions"}
 	}
 	for _, x := range []struct {
 		key   string
@@ -202,13 +197,7 @@ func (m Model) Limit() string {
 }
 
 // Shape returns the shape of one network of the model.
-func (m Model) Shape() nn.Shape {
-	s := nn.Shape{Kind: m.Kind, Width: m.Width, Depth: m.Depth}
-	if m.Algo == "direct" {
-		s.Algo = tensor.Direct
-	}
-	return s
-}
+func (m Model) Shape() nn.Shape { return nn.Shape{Kind: m.Kind, Width: m.Width, Depth: m.Depth} }
 
 // checkNetwork returns an error if a network of the model cannot be trained on images of these
 // sizes. A trained network pads 28x28 images to 32x32; a feature map does not.

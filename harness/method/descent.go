@@ -47,8 +47,8 @@ type Descent struct {
 	Hint string // advice if the run diverges; "" advises lower rates
 }
 
-// Part is a part of a run's state. It saves all that later updates depend on, and does not restore
-// the state of another run.
+// Part is a part of a run's state. It saves all that later updates depend on, and is only restored
+// in the same run.
 type Part interface {
 	encoding.BinaryMarshaler
 	encoding.BinaryUnmarshaler

@@ -15,7 +15,6 @@ package method
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -126,26 +125,27 @@ type Sizes struct {
 // because of its data or its settings. Their check replaces the default of CheckSizes.
 type SizesChecker interface{ CheckSizes(Sizes) error }
 
-// CheckSizes returns an error if the method cannot run on such data, or the protocol cannot score it.
-// By default, a method needs IPC training images of every class, as Choose does. A protocol must be
-// able to train the networks that the model describes.
+// CheckSizes returns an error if the method cannot run on such data, or else if the protocol cannot
+// score it. By default, a method needs IPC training images of every class, as Choose does. A protocol
+// must be able to train the networks that the model describes.
 func CheckSizes(m Method, p Protocol, s Sizes) error {
 	s.Method, s.Protocol = m, p
-	var errs []error
+	var err error
 	if c, ok := m.(SizesChecker); ok {
-		errs = append(errs, c.CheckSizes(s))
+		err = c.CheckSizes(s)
 	} else if !m.Info().IgnoresIPC {
-		errs = append(errs, CheckImages(m.Info().Name, s))
+		err = CheckImages(m.Info().Name, s)
+	}
+	if err != nil { // the protocol would often report the same fault
+		return err
 	}
 	if m.Info().IgnoresIPC {
 		s.IPC = 0
 	}
 	if c, ok := p.(SizesChecker); ok {
-		errs = append(errs, c.CheckSizes(s))
-	} else {
-		errs = append(errs, s.Model.checkNetwork(s))
+		return c.CheckSizes(s)
 	}
-	return errors.Join(errs...)
+	return s.Model.checkNetwork(s)
 }
 
 // CheckLambda returns an error if the protocol scores by a convex model with another lambda (for each
@@ -159,6 +159,3 @@ func CheckLambda(lambda float64, s Sizes) error {
 	}
 	return nil
 }
-
-// Counter is implemented by methods that can estimate the floating-point operations of an update.
-type Counter interface{ Flops(Sizes) float64 }

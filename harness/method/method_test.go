@@ -5,13 +5,10 @@ import (
 	"errors"
 	"math"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"dgkip/harness/rng"
 )
 
 // A method must have no access to test data.
@@ -55,25 +52,6 @@ func TestPositive(t *testing.T) {
 	}
 	if bad, is := Positive("rate", 0, "0.01 is usual").(*BadSetting); !is || bad.Key != "rate" || bad.Hint != "0.01 is usual" {
 		t.Errorf("got %+v", bad)
-	}
-}
-
-// Noise is standard normal, sorted by class, and takes the stream in order.
-func TestNoise(t *testing.T) {
-	p := Problem{IPC: 50, Data: &Data{Classes: []string{"a", "b", "c"}, Train: Images{H: 4, W: 5, C: 2}}}
-	d := noise(p, rng.Stream(1, "noise"))
-	if err := d.Check(); err != nil {
-		t.Fatal(err)
-	}
-	want := make([]float32, 150*40)
-	rng.Stream(1, "noise").FillNormal(want, 0, 1)
-	if d.Len() != 150 || d.Kind != Hard || !slices.Equal(d.Images, want) {
-		t.Errorf("%d images of kind %s, or their values differ", d.Len(), d.Kind)
-	}
-	for i, y := range d.Of {
-		if y != i/50 || d.Labels[3*i+y] != 1 {
-			t.Fatalf("image %d is of class %d, %v", i, y, d.Labels[3*i:][:3])
-		}
 	}
 }
 
@@ -190,7 +168,7 @@ type lenient struct{ scorer }
 func (lenient) CheckSizes(Sizes) error { return nil }
 
 func TestCheckSizes(t *testing.T) {
-	conv := func(depth int) Model { return Model{Kind: "conv", Depth: depth} }
+	conv := func(depth int) Model { return Model{Kind: "conv", Width: 1, Depth: depth} }
 	for _, c := range []struct {
 		m    Method
 		p    Protocol
@@ -203,8 +181,8 @@ func TestCheckSizes(t *testing.T) {
 		{plain{true}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
 		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 6, Model: conv(3)}, ""},
 		{sure{}, scorer{}, Sizes{H: 28, W: 28, Smallest: 5, IPC: 101, Model: conv(3)}, "more than 100"},
-		{plain{}, scorer{}, Sizes{H: 24, W: 30, Model: conv(12)}, "depth 12: nn: images of 24x30 pixels are too small for 12 blocks that halve them; at most 4 fit"},
-		{plain{}, scorer{}, Sizes{H: 24, W: 24, Model: Model{Kind: "fc", Depth: 12}}, ""},
+		{plain{}, scorer{}, Sizes{H: 24, W: 30, Model: conv(12)}, "depth 12: images of 24x30 pixels are too small for 12 blocks that halve them; at most 4 fit"},
+		{plain{}, scorer{}, Sizes{H: 24, W: 24, Model: Model{Kind: "fc", Width: 1, Depth: 12}}, ""},
 		{plain{}, lenient{}, Sizes{H: 24, W: 24, Model: conv(12)}, ""},
 	} {
 		err := CheckSizes(c.m, c.p, c.s)

@@ -20,8 +20,8 @@ type ProtocolInfo struct {
 type Protocol interface {
 	Info() ProtocolInfo
 
-	// Score scores the set. Long training calls observe, and stops when ctx is done, as
-	// Distill does. Score must not change its receiver or the trial.
+	// Score scores the set. Long training calls observe. When ctx is done, Score returns an
+	// *Interrupted with a checkpoint, or the context's error if it has none. It must not change its receiver or the trial.
 	Score(ctx context.Context, t Trial, observe func(Step)) (*Scores, error)
 }
 

@@ -2,7 +2,6 @@ package method
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"sync"
 )
@@ -12,10 +11,10 @@ import (
 //
 // A value must be a function of its key. Otherwise results would depend on the order of runs.
 type Shared struct {
-	mu   sync.Mutex
-	held map[string]*held
-	disk Disk
-	of   *Shared // the Shared that holds the values, if made by With
+	mu      sync.Mutex
+	entries map[string]*entry
+	disk    Disk
+	of      *Shared // the Shared that holds the values, if made by With
 }
 
 // Disk keeps large values from one start of the program to the next. It is only a cache: a value
@@ -31,10 +30,6 @@ type Disk interface {
 
 	// Save keeps the size bytes that write writes, unless there is no room.
 	Save(key string, size int64, write func(io.Writer) error)
-
-	// Keep is Save for the state of a long computation. It saves at most once every ten
-	// seconds, and replaces the earlier state.
-	Keep(key string, size int64, write func(io.Writer) error)
 }
 
 // OnDisk reads values of known lengths from the disk. If the disk has nothing under the key, or is
@@ -67,10 +62,11 @@ func OnDisk(disk Disk, key string, values [][]float32, compute func() error) err
 	return nil
 }
 
-type held struct {
-	once  sync.Once
+// entry is the value under a key. Its lock is held during the computation.
+type entry struct {
+	mu    sync.Mutex
+	done  bool
 	value any
-	err   error
 }
 
 // Do returns the value under the key, and computes it first if there is none. One of several callers
@@ -80,26 +76,17 @@ func (s *Shared) Do(key string, compute func() (any, error)) (any, error) {
 	if s == nil {
 		return compute()
 	}
-	for {
-		h, mine := s.take(key), false
-		h.once.Do(func() {
-			mine = true
-			done := false
-			defer func() {
-				if !done { // compute panicked: waiting callers must not use nil
-					h.err = errors.New("method: sharing failed")
-				}
-				if h.err != nil {
-					s.forget(key, h)
-				}
-			}()
-			h.value, h.err = compute()
-			done = true
-		})
-		if mine || h.err == nil {
-			return h.value, h.err
-		}
+	e := s.entry(key)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.done {
+		return e.value, nil
 	}
+	value, err := compute()
+	if err == nil {
+		e.value, e.done = value, true
+	}
+	return value, err
 }
 
 // Do is Shared.Do for a type.
@@ -112,28 +99,19 @@ func Do[T any](s *Shared, key string, compute func() (T, error)) (T, error) {
 	return v.(T), nil
 }
 
-func (s *Shared) take(key string) *held {
+func (s *Shared) entry(key string) *entry {
 	s = s.root()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.held[key]
-	if h == nil {
-		if s.held == nil {
-			s.held = map[string]*held{}
+	e := s.entries[key]
+	if e == nil {
+		if s.entries == nil {
+			s.entries = map[string]*entry{}
 		}
-		h = new(held)
-		s.held[key] = h
+		e = new(entry)
+		s.entries[key] = e
 	}
-	return h
-}
-
-func (s *Shared) forget(key string, h *held) {
-	s = s.root()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.held[key] == h {
-		delete(s.held, key)
-	}
+	return e
 }
 
 // Disk returns the disk, or nil if there is none.
@@ -159,5 +137,5 @@ func (s *Shared) Clear() {
 	s = s.root()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held = nil
+	s.entries = nil
 }

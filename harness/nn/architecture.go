@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"dgkip/harness/tensor"
 )
 
 // Architecture is a kind of network. The program learns about an architecture only from
@@ -21,7 +19,7 @@ type Architecture struct {
 	Width, Depth, Nets int
 
 	// Convolves reports whether the network uses the rows and columns of an image. The
-	// image can then be padded, and the algorithm can be chosen.
+	// image can then be padded.
 	Convolves bool
 
 	// Limit is set for exact kernels, which draw no networks. It names the architecture that
@@ -67,7 +65,6 @@ func Lookup(kind string) (Architecture, bool) {
 type Shape struct {
 	Kind         string // an architecture's name
 	Width, Depth int
-	Algo         tensor.Algorithm
 
 	// Only for trained networks with convolutions:
 	Norm     bool // with instance norm
@@ -85,7 +82,7 @@ const (
 func (s Shape) architecture() (Architecture, error) {
 	a, ok := Lookup(s.Kind)
 	if !ok {
-		return a, fmt.Errorf("nn: architecture %q is not known\nhint: known architectures: %s", s.Kind, strings.Join(Kinds(), ", "))
+		return a, fmt.Errorf("architecture %q is not known\nhint: known architectures: %s", s.Kind, strings.Join(Kinds(), ", "))
 	}
 	return a, nil
 }
@@ -125,13 +122,13 @@ func (s Shape) Net(h, w, c, classes int) (*Net[float32], error) {
 }
 
 // ErrOnlyTrained is the error for architectures without a feature map.
-var ErrOnlyTrained = errors.New("nn: networks of this kind have no random features and can only be trained")
+var ErrOnlyTrained = errors.New("networks of this kind have no random features and can only be trained")
 
 // bounded returns an error if the network is too large.
 func bounded(n *Net[float32]) (*Net[float32], error) {
 	between, inside := n.Values()
 	if values := between + inside; n.Params() > mostParams || values > mostValues {
-		return nil, fmt.Errorf("nn: a network of %d parameters and %d values an image is too large: at most %d and %d are allowed\nhint: choose a smaller width or first padding", n.Params(), values, mostParams, mostValues)
+		return nil, fmt.Errorf("a network of %d parameters and %d values an image is too large: at most %d and %d are allowed\nhint: choose a smaller width or first padding", n.Params(), values, mostParams, mostValues)
 	}
 	return n, nil
 }
@@ -147,7 +144,7 @@ func (s Shape) Features(h, w, c int) (*Net[float32], error) {
 	if a.OnlyTrained {
 		return nil, fmt.Errorf("%w: kind %q\nhint: choose another kind, or use it in [eval.network]", ErrOnlyTrained, s.Kind)
 	}
-	n, err := a.Net(Shape{Kind: s.Kind, Width: s.Width, Depth: s.Depth, Algo: s.Algo, FirstPad: 1}, h, w, c, 2)
+	n, err := a.Net(Shape{Kind: s.Kind, Width: s.Width, Depth: s.Depth, FirstPad: 1}, h, w, c, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +175,7 @@ func ShapeOf(numbers []int64) (Shape, error) {
 			}
 		}
 	}
-	return Shape{}, fmt.Errorf("nn: %v describes no network\nhint: the numbers are the kind (%s), width, depth (1 to %d), norm (0 or 1) and the first padding (1 to %d if the network has convolutions)", numbers, codes(), mostDepth, mostPad)
+	return Shape{}, fmt.Errorf("%v describes no network\nhint: the numbers are the kind (%s), width, depth (1 to %d), norm (0 or 1) and the first padding (1 to %d if the network has convolutions)", numbers, codes(), mostDepth, mostPad)
 }
 
 // codes lists the codes of the architectures.

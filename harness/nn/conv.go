@@ -1,10 +1,6 @@
 package nn
 
-import (
-	"slices"
-
-	"dgkip/harness/tensor"
-)
+import "dgkip/harness/tensor"
 
 // convBlock is a 3x3 convolution with zero padding 1 and bias, then instance norm if norm
 // is set, ReLU, and 2x2 average pooling if pool is set.
@@ -12,7 +8,7 @@ type convBlock[F tensor.Float] struct {
 	convShape
 	name string
 	norm bool
-	algo tensor.Algorithm
+	algo tensor.Algorithm // set by tests only
 }
 
 // convShape is the shape of a convBlock: images of h x w pixels, input and output channels,
@@ -20,7 +16,6 @@ type convBlock[F tensor.Float] struct {
 type convShape struct {
 	h, w, inCh, outCh int
 	pool              bool
-	stripRows         int // of the norm; 0 chooses by the size of the cache
 }
 
 func (s convShape) in() int    { return s.h * s.w * s.inCh }
@@ -34,9 +29,8 @@ func (s convShape) out() int {
 }
 
 // inside returns the number of activations before pooling.
-func (l *convBlock[F]) inside() int    { return l.inner() }
-func (l *convBlock[F]) weights() int   { return 9 * l.inCh * l.outCh }
-func (l *convBlock[F]) flops() float64 { return 2 * float64(l.h*l.w) * float64(l.weights()) }
+func (l *convBlock[F]) inside() int  { return l.inner() }
+func (l *convBlock[F]) weights() int { return 9 * l.inCh * l.outCh }
 
 func (l *convBlock[F]) tensors() []Tensor {
 	fan := 9 * l.inCh
@@ -55,8 +49,14 @@ func (l *convBlock[F]) tensors() []Tensor {
 func (l *convBlock[F]) stage(w *workspace[F]) stage[F] {
 	return &convStage[F]{
 		convBlock: *l, work: w, group: max(1, groupValues/max(l.in(), l.inner())),
-		stats: tensor.InstanceNorm[F]{H: l.h, W: l.w, Ch: l.outCh, Pool: l.pool, StripRows: l.stripRows},
+		stats: tensor.InstanceNorm[F]{H: l.h, W: l.w, Ch: l.outCh, Pool: l.pool},
+		conv:  l.newConv(), convT: l.newConv(),
 	}
+}
+
+// newConv returns the block's convolution, without weights.
+func (l *convBlock[F]) newConv() *tensor.Conv[F] {
+	return tensor.NewConv[F](l.h, l.w, l.inCh, l.outCh, l.algo)
 }
 
 // groupValues is the number of activations that are processed at a time. The output of a
@@ -72,7 +72,7 @@ type convStage[F tensor.Float] struct {
 
 	n           int
 	x, dy, xt   []F
-	conv, convT filter[F] // with the weights, and with their direction
+	conv, convT *tensor.Conv[F] // with the weights, and with their direction
 	haveV       bool
 	gainT       []F // nil without a norm or a direction of the parameters
 	act         []F // the activations, or the centred values before the norm
@@ -80,27 +80,6 @@ type convStage[F tensor.Float] struct {
 	keepAct     []F
 	keepActT    []F
 	shares      []F // each image's share of the bias gradient
-}
-
-// filter is a convolution that remembers the weights it was prepared for.
-type filter[F tensor.Float] struct {
-	*tensor.Conv[F]
-	w []F
-}
-
-// set prepares the convolution for w, unless it is already prepared. Many batches often use
-// the same weights, and a comparison is much cheaper than the preparation. The comparison
-// ignores the sign of zero; this is safe because sums start at +0.
-func (f *filter[F]) set(w []F, l *convBlock[F]) {
-	if f.Conv != nil && slices.Equal(w, f.w) {
-		return
-	}
-	f.w = append(f.w[:0], w...)
-	if f.Conv == nil {
-		f.Conv = tensor.NewConv(f.w, l.inCh, l.outCh, l.algo)
-	} else {
-		f.Conv.Set(f.w)
-	}
 }
 
 // split cuts a vector of parameters into its parts.
@@ -137,7 +116,7 @@ func (s *convStage[F]) scratch(buf *[]F) []F {
 func (s *convStage[F]) forward(y, x, theta []F, n int, keep bool) {
 	s.n, s.x = n, x
 	w, bias, gain, shift := s.split(theta)
-	s.conv.set(w, &s.convBlock)
+	s.conv.Set(w)
 	if s.norm {
 		s.stats.Begin(gain, shift, n)
 	}
@@ -151,7 +130,7 @@ func (s *convStage[F]) forward(y, x, theta []F, n int, keep bool) {
 		if z == nil {
 			z = s.scratch(&s.work.a)[:(to-from)*s.inner()]
 		}
-		s.conv.Forward(z, images(x, from, to, s.in()), to-from, s.h, s.w, tensor.Epilogue[F]{Bias: bias, ReLU: !s.norm})
+		s.conv.Forward(z, images(x, from, to, s.in()), to-from, tensor.Epilogue[F]{Bias: bias, ReLU: !s.norm})
 		if s.norm {
 			s.stats.Forward(yz, z, from)
 		} else {
@@ -160,23 +139,15 @@ func (s *convStage[F]) forward(y, x, theta []F, n int, keep bool) {
 	})
 }
 
-// reduce sets the outputs y of n images to the activations u, pooled if pool is set.
-func (s *convStage[F]) reduce(y, u []F, n int) {
-	if s.pool {
-		tensor.Pool(y, u, n, s.h, s.w, s.outCh)
-	} else {
-		copy(y, u)
-	}
+// reduce sets the outputs y of n images to the activations act, pooled if pool is set.
+func (s *convStage[F]) reduce(y, act []F, n int) {
+	tensor.Reduce(y, act, n, s.h, s.w, s.outCh, s.pool)
 }
 
-// expand sets du to the gradient of n images before the ReLU. dy is the gradient of the
+// expand sets dz to the gradient of n images before the ReLU. dy is the gradient of the
 // outputs, and act has the sign of the activations.
-func (s *convStage[F]) expand(du, dy, act []F, n int) {
-	if s.pool {
-		tensor.Unpool(du, dy, act, n, s.h, s.w, s.outCh)
-	} else {
-		tensor.Mask(du, dy, act)
-	}
+func (s *convStage[F]) expand(dz, dy, act []F, n int) {
+	tensor.Expand(dz, dy, act, n, s.h, s.w, s.outCh, s.pool)
 }
 
 func (s *convStage[F]) backward(dx, dtheta, dy []F) {
@@ -212,12 +183,12 @@ func (s *convStage[F]) biasShares(db, dz []F, from, to int) {
 // products turns dz, the gradient of the output of a group's convolution c of images x, into
 // the gradients of the input and of the weights. Either may be nil. add is set if other
 // products came before.
-func (s *convStage[F]) products(dx, dw []F, c filter[F], x, dz []F, from, to int, add bool) {
+func (s *convStage[F]) products(dx, dw []F, c *tensor.Conv[F], x, dz []F, from, to int, add bool) {
 	if dw != nil {
 		tensor.ConvBackwardWeights(dw, images(x, from, to, s.in()), dz, to-from, s.h, s.w, s.inCh, s.outCh, add || from > 0)
 	}
 	if dx != nil {
-		c.BackwardInput(images(dx, from, to, s.in()), dz, to-from, s.h, s.w, add)
+		c.BackwardInput(images(dx, from, to, s.in()), dz, to-from, add)
 	}
 }
 

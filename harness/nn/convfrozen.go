@@ -1,6 +1,10 @@
 package nn
 
-import "dgkip/harness/tensor"
+import (
+	"slices"
+
+	"dgkip/harness/tensor"
+)
 
 // convFrozen is the frozen form of a convBlock without norm and with pooling.
 type convFrozen struct {
@@ -13,8 +17,10 @@ func (l *convBlock[F]) freeze(theta []float32) frozen {
 	if l.norm || !l.pool {
 		panic("nn: Net.Freeze: a block with norm or without pooling has no frozen form")
 	}
-	w, bias := theta[:l.weights()], theta[l.weights():]
-	return &convFrozen{l.convShape, tensor.NewConv(w, l.inCh, l.outCh, l.algo), bias}
+	z := &convFrozen{convShape: l.convShape, conv: tensor.NewConv[float32](l.h, l.w, l.inCh, l.outCh, l.algo)}
+	z.conv.Set(theta[:l.weights()])
+	z.bias = slices.Clone(theta[l.weights():]) // do not keep the weights alive
+	return z
 }
 
 // together is small enough for the maps to stay in the last-level cache, and large enough
@@ -22,12 +28,12 @@ func (l *convBlock[F]) freeze(theta []float32) frozen {
 func (l *convFrozen) together() int { return 14 }
 
 func (l *convFrozen) forward(x []float32, n int, k *kept, w *turns) []float32 {
-	y, bits := w.next(n*l.out()), tensor.Grow(&k.bits, n*tensor.BitsLen(l.h, l.w, l.outCh))
-	k.bits = bits
-	tensor.ForwardPool(l.conv, y, bits, x, n, l.h, l.w, l.bias)
+	y := w.next(n * l.out())
+	k.bits = tensor.Grow(&k.bits, n*l.conv.BitsLen())
+	tensor.ForwardPool(l.conv, y, k.bits, x, n, l.bias)
 	return y
 }
 
 func (l *convFrozen) backward(dx, dy []float32, n int, k *kept) {
-	tensor.BackwardPool(l.conv, dx, dy, k.bits[:n*tensor.BitsLen(l.h, l.w, l.outCh)], n, l.h, l.w)
+	tensor.BackwardPool(l.conv, dx, dy, k.bits[:n*l.conv.BitsLen()], n)
 }

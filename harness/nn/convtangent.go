@@ -11,7 +11,7 @@ func (s *convStage[F]) tangent(yt, xt, v []F) {
 	if v != nil {
 		var w []F
 		w, biasT, s.gainT, shiftT = s.split(v)
-		s.convT.set(w, &s.convBlock)
+		s.convT.Set(w)
 	}
 	if s.norm {
 		s.keepActT = tensor.Grow(&s.keepActT, s.n*s.inner())
@@ -26,11 +26,11 @@ func (s *convStage[F]) tangent(yt, xt, v []F) {
 		}
 		e := tensor.Epilogue[F]{Bias: biasT}
 		if v != nil {
-			s.convT.Forward(zt, images(s.x, from, to, s.in()), to-from, s.h, s.w, e)
+			s.convT.Forward(zt, images(s.x, from, to, s.in()), to-from, e)
 			e = tensor.Epilogue[F]{Add: true}
 		}
 		if xt != nil {
-			s.conv.Forward(zt, images(xt, from, to, s.in()), to-from, s.h, s.w, e)
+			s.conv.Forward(zt, images(xt, from, to, s.in()), to-from, e)
 		}
 		ytz, act := images(yt, from, to, s.out()), images(s.act, from, to, s.inner())
 		if s.norm {

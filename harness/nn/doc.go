@@ -17,7 +17,7 @@
 // A feature map is a network of fixed random weights. It needs only outputs and their
 // gradient with respect to the images, and uses a [Frozen]. A Frozen prepares the weights
 // once and, in convolutions, keeps bits where a Pass keeps activations. The two forms of a layer share
-// shapes, weights and operation counts, but call different functions of package tensor: a
+// shapes and weights, but call different functions of package tensor: a
 // frozen layer reads packed weights, fuses pooling with the convolution, and adds its bias
 // last. Package features builds its maps from frozen networks.
 //

@@ -12,7 +12,7 @@ import (
 
 func Example() {
 	// Learn exclusive or.
-	net, err := nn.FCNet[float64](nn.FCConfig{In: 2, Width: 8, Depth: 1})
+	net, err := nn.FCNet[float64](2, 8, 1, 2)
 	if err != nil {
 		fmt.Println(err)
 		return

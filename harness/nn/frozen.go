@@ -27,8 +27,8 @@ type frozen interface {
 	together() int
 }
 
-// freezer is a layer that can be frozen with given parameters. The frozen layer may keep theta, which
-// must not change afterwards.
+// freezer is a layer that can be frozen with given parameters. The frozen layer does not keep
+// theta.
 type freezer interface {
 	freeze(theta []float32) frozen
 }

@@ -16,29 +16,44 @@ type netCase[F tensor.Float] struct {
 	n    int
 }
 
+// must returns a network, and panics if there is an error instead.
+func must[F tensor.Float](net *Net[F], err error) *Net[F] {
+	if err != nil {
+		panic(err)
+	}
+	return net
+}
+
+// using returns a network after setting the algorithm of its convolutions.
+func using[F tensor.Float](algo tensor.Algorithm, net *Net[F]) *Net[F] {
+	for _, l := range net.layers {
+		switch l := l.(type) {
+		case *convBlock[F]:
+			l.algo = algo
+		case *skip[F]:
+			using(algo, l.f)
+		}
+	}
+	return net
+}
+
 // cases returns every kind of layer by itself, on odd and tiny shapes, and whole networks.
 // The outputs of a single layer serve as logits.
-func cases[F tensor.Float](t testing.TB, algo tensor.Algorithm) []netCase[F] {
-	t.Helper()
-	must := func(net *Net[F], err error) *Net[F] {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return net
-	}
+func cases[F tensor.Float](t *testing.T, algo tensor.Algorithm) []netCase[F] {
+	tensor.StripRows = 2 // seven rows form strips of two, two and three rows
+	t.Cleanup(func() { tensor.StripRows = 0 })
 	list := []netCase[F]{
 		{"linear", build[F](&linear[F]{name: "linear", inputs: 5, outputs: 3}), 4},
 		{"linear relu", build[F](&linear[F]{name: "linear", inputs: 3, outputs: 7, relu: true}), 2},
 		{"linear 1", build[F](&linear[F]{name: "a", inputs: 1, outputs: 1}, &linear[F]{name: "b", inputs: 1, outputs: 2}), 1},
 		{"pad", build[F](&pad[F]{h: 2, w: 3, ch: 2, by: 2}, &linear[F]{name: "linear", inputs: 6 * 7 * 2, outputs: 2}), 2},
-		{"fc", must(FCNet[F](FCConfig{In: 6, Width: 5, Classes: 3})), 3},
-		{"conv", must(ConvNet[F](ConvConfig{In: 2, H: 8, W: 9, Width: 3})), 2},
-		{"conv norm", must(ConvNet[F](ConvConfig{In: 2, H: 9, W: 8, Width: 3, Norm: true, Classes: 3, Algo: algo})), 3},
+		{"fc", must(FCNet[F](6, 5, 3, 3)), 3},
+		{"conv", must(ConvNet[F](Shape{Kind: "conv", Width: 3, Depth: 3}, 8, 9, 2, 2)), 2},
+		{"conv norm", using(algo, must(ConvNet[F](Shape{Kind: "conv", Width: 3, Depth: 3, Norm: true}, 9, 8, 2, 3))), 3},
 		{"skip", build[F](&skip[F]{build[F](&linear[F]{name: "a", inputs: 4, outputs: 3, relu: true}, &linear[F]{name: "b", inputs: 3, outputs: 4})}, &linear[F]{name: "c", inputs: 4, outputs: 2}), 3},
 		{"skip below", build[F](&linear[F]{name: "first", inputs: 3, outputs: 4, relu: true}, &skip[F]{build[F](&linear[F]{name: "a", inputs: 4, outputs: 4, relu: true})}), 2},
-		{"res", must(ConvNet[F](ConvConfig{In: 2, H: 8, W: 9, Width: 3, Depth: 2, Norm: true, Residual: true, Classes: 3, FirstPad: 2, Algo: algo})), 2},
-		{"conv norm pad", must(ConvNet[F](ConvConfig{In: 1, H: 5, W: 7, Width: 5, Norm: true, FirstPad: 3, Algo: algo})), 2},
+		{"res", using(algo, must(ConvNet[F](Shape{Kind: "res", Width: 3, Depth: 2, Norm: true, FirstPad: 2}, 8, 9, 2, 3))), 2},
+		{"conv norm pad", using(algo, must(ConvNet[F](Shape{Kind: "conv", Width: 5, Depth: 3, Norm: true, FirstPad: 3}, 5, 7, 1, 2))), 2},
 	}
 	for _, s := range [][2]int{{1, 1}, {1, 4}, {2, 2}, {3, 3}, {5, 2}, {4, 7}, {7, 4}} {
 		for _, norm := range []bool{false, true} {
@@ -46,8 +61,7 @@ func cases[F tensor.Float](t testing.TB, algo tensor.Algorithm) []netCase[F] {
 				if pool && min(s[0], s[1]) < 2 {
 					continue
 				}
-				// Seven rows form strips of two, two and three rows.
-				shape := convShape{h: s[0], w: s[1], inCh: 2, outCh: 3, pool: pool, stripRows: 2}
+				shape := convShape{h: s[0], w: s[1], inCh: 2, outCh: 3, pool: pool}
 				list = append(list, netCase[F]{fmt.Sprintf("block %dx%d norm=%t pool=%t", s[0], s[1], norm, pool),
 					build[F](&convBlock[F]{convShape: shape, norm: norm, algo: algo}), 2})
 			}

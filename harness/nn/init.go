@@ -10,11 +10,33 @@ import (
 // Gains are one and shifts zero. Weights and biases are drawn in order, each from one word of
 // the stream.
 func (n *Net[F]) InitUniform(theta []F, stream *rng.Rand) {
+	n.init(theta, func(_ Kind, scale float64) float64 { return float64(2*scale*stream.Float64()) - scale })
+}
+
+// InitLecun draws weights from normal distributions truncated at two standard deviations,
+// scaled to variance 1/fan-in after truncation. Biases and shifts are zero, gains one.
+func (n *Net[F]) InitLecun(theta []F, stream *rng.Rand) {
+	const cut = 0.8796256610342398 // the standard deviation of a standard normal truncated at 2
+	n.init(theta, func(kind Kind, scale float64) float64 {
+		if kind == Bias {
+			return 0
+		}
+		z := stream.Normal64()
+		for !(z >= -2 && z <= 2) {
+			z = stream.Normal64()
+		}
+		return float64(z * (scale / cut))
+	})
+}
+
+// init sets gains to one, shifts to zero, and weights and biases to what draw returns for the
+// scale 1/sqrt(fan-in).
+func (n *Net[F]) init(theta []F, draw func(kind Kind, scale float64) float64) {
 	if len(theta) != n.Params() {
-		panic("nn: Net.InitUniform: wrong number of parameters")
+		panic("nn: wrong number of parameters")
 	}
 	for _, t := range n.list {
-		part, bound := theta[t.Offset:][:t.Len], 1/math.Sqrt(float64(t.FanIn))
+		part, scale := theta[t.Offset:][:t.Len], 1/math.Sqrt(float64(t.FanIn))
 		for i := range part {
 			switch t.Kind {
 			case Gain:
@@ -22,33 +44,7 @@ func (n *Net[F]) InitUniform(theta []F, stream *rng.Rand) {
 			case Shift:
 				part[i] = 0
 			default:
-				part[i] = F(float64(2*bound*stream.Float64()) - bound)
-			}
-		}
-	}
-}
-
-// InitLecun draws weights from normal distributions truncated at two standard deviations,
-// scaled to variance 1/fan-in after truncation. Biases and shifts are zero, gains one.
-func (n *Net[F]) InitLecun(theta []F, stream *rng.Rand) {
-	if len(theta) != n.Params() {
-		panic("nn: Net.InitLecun: wrong number of parameters")
-	}
-	const cut = 0.8796256610342398 // the standard deviation of a standard normal truncated at 2
-	for _, t := range n.list {
-		part, sd := theta[t.Offset:][:t.Len], 1/math.Sqrt(float64(t.FanIn))/cut
-		for i := range part {
-			switch {
-			case t.Weight():
-				z := stream.Normal64()
-				for !(z >= -2 && z <= 2) {
-					z = stream.Normal64()
-				}
-				part[i] = F(float64(z * sd))
-			case t.Kind == Gain:
-				part[i] = 1
-			default:
-				part[i] = 0
+				part[i] = F(draw(t.Kind, scale))
 			}
 		}
 	}

@@ -10,8 +10,6 @@ type layer[F tensor.Float] interface {
 	inside() int
 	// tensors describes the parameters, with offsets from the layer's first one.
 	tensors() []Tensor
-	// flops is the nominal number of operations of the forward pass on an image.
-	flops() float64
 	stage(w *workspace[F]) stage[F]
 }
 

@@ -10,10 +10,9 @@ type linear[F tensor.Float] struct {
 	relu            bool
 }
 
-func (l *linear[F]) in() int        { return l.inputs }
-func (l *linear[F]) out() int       { return l.outputs }
-func (l *linear[F]) inside() int    { return 0 }
-func (l *linear[F]) flops() float64 { return 2 * float64(l.inputs) * float64(l.outputs) }
+func (l *linear[F]) in() int     { return l.inputs }
+func (l *linear[F]) out() int    { return l.outputs }
+func (l *linear[F]) inside() int { return 0 }
 
 func (l *linear[F]) tensors() []Tensor {
 	return []Tensor{

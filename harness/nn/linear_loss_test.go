@@ -57,6 +57,22 @@ func TestLinearLoss(t *testing.T) {
 	}
 }
 
+// Linear refuses the outputs of Errors, which keeps nothing for derivatives.
+func TestLinearAfterErrors(t *testing.T) {
+	c := convCase[float32](true, 4, 2, tensor.Auto)
+	p := point(c, "point")
+	pass := c.net.NewPass()
+	if _, err := pass.Errors(t.Context(), p.Theta, p.X, make([]int, c.n)); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Linear accepts the outputs of Errors")
+		}
+	}()
+	pass.Linear(p.Targets)
+}
+
 // The last layer, applied to the outputs of Body, gives the network's outputs.
 func TestBody(t *testing.T) {
 	for _, c := range cases[float64](t, tensor.Auto)[4:8] {

@@ -82,22 +82,6 @@ func (n *Net[F]) Params() int { return n.offsets[len(n.layers)] }
 // Tensors describes the parameters in order.
 func (n *Net[F]) Tensors() []Tensor { return slices.Clone(n.list) }
 
-// Flops returns the nominal number of additions and multiplications for the forward pass of
-// an image: in all linear and convolution layers, and in the first of them. The backward
-// pass takes 2 all - first for the parameters, all for the image, 2 all for both. A tangent
-// along the parameters takes 2 all - first forward. Backward it takes 2 all for the image,
-// 4 all - 3 first for the parameters, and 4 all - first for both.
-func (n *Net[F]) Flops() (all, first float64) {
-	for _, l := range n.layers {
-		f := l.flops()
-		all += f
-		if first == 0 {
-			first = f
-		}
-	}
-	return all, first
-}
-
 // Values returns how many values a pass keeps of an image: between the layers (the image
 // and the outputs included), and inside layers.
 func (n *Net[F]) Values() (between, inside int) {

@@ -9,7 +9,6 @@ func (l *pad[F]) in() int                      { return l.h * l.w * l.ch }
 func (l *pad[F]) out() int                     { return (l.h + 2*l.by) * (l.w + 2*l.by) * l.ch }
 func (l *pad[F]) inside() int                  { return 0 }
 func (l *pad[F]) tensors() []Tensor            { return nil }
-func (l *pad[F]) flops() float64               { return 0 }
 func (l *pad[F]) stage(*workspace[F]) stage[F] { return &padStage[F]{pad: *l} }
 
 type padStage[F tensor.Float] struct {

@@ -33,6 +33,7 @@ type Pass[F tensor.Float] struct {
 	linear []F
 
 	n         int
+	kept      bool // by the last forward pass, what derivatives read
 	lossKnown bool
 	reached   int // the lowest layer that the backward pass went through
 }
@@ -71,8 +72,8 @@ func (p *Pass[F]) Outputs(theta, x []F, n int) []F {
 // Linear makes <b, z> the loss of Gradient and Tangent, for the outputs z of the last
 // Outputs and fixed weights b. This loss has no targets, so gradients of targets must be nil.
 func (p *Pass[F]) Linear(b []F) {
-	if len(b) == 0 || len(b) != len(p.logits()) {
-		panic("nn: Pass.Linear: wrong number of weights")
+	if !p.kept || len(b) != len(p.logits()) {
+		panic("nn: Pass.Linear: call Outputs first, and give one weight for each output")
 	}
 	p.linear, p.lossKnown, p.reached = b, true, len(p.stages)
 }
@@ -117,7 +118,7 @@ func (p *Pass[F]) checkGrad(g Grad[F], message string) {
 
 // forward runs the forward pass. If keep is false, no derivative may follow.
 func (p *Pass[F]) forward(theta, x []F, n int, keep bool) {
-	p.n, p.lossKnown, p.linear, p.reached = n, false, nil, len(p.stages)
+	p.n, p.kept, p.lossKnown, p.linear, p.reached = n, keep, false, nil, len(p.stages)
 	p.edges[0].value = x
 	for i, s := range p.stages {
 		e := &p.edges[i+1]

@@ -12,13 +12,9 @@ import (
 )
 
 // convCase returns a network with two convolutions that suit Winograd, and n images.
-func convCase[F tensor.Float](t testing.TB, norm bool, width, n int, algo tensor.Algorithm) netCase[F] {
-	t.Helper()
-	net, err := ConvNet[F](ConvConfig{In: 3, H: 11, W: 14, Width: width, Depth: 2, Norm: norm, Classes: 3, FirstPad: 3, Algo: algo})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return netCase[F]{fmt.Sprintf("norm=%t width=%d n=%d", norm, width, n), net, n}
+func convCase[F tensor.Float](norm bool, width, n int, algo tensor.Algorithm) netCase[F] {
+	net := must(ConvNet[F](Shape{Kind: "conv", Width: width, Depth: 2, Norm: norm, FirstPad: 3}, 11, 14, 3, 3))
+	return netCase[F]{fmt.Sprintf("norm=%t width=%d n=%d", norm, width, n), using(algo, net), n}
 }
 
 // results holds everything that a Pass computes.
@@ -83,7 +79,7 @@ func outputs[F tensor.Float](pass *Pass[F], theta, x []F, n int) []F {
 // TestReuse checks that results do not depend on earlier uses of a Pass.
 func TestReuse(t *testing.T) {
 	for _, norm := range []bool{false, true} {
-		small, big := convCase[float32](t, norm, 16, 2, tensor.Winograd), convCase[float32](t, norm, 16, 5, tensor.Winograd)
+		small, big := convCase[float32](norm, 16, 2, tensor.Winograd), convCase[float32](norm, 16, 5, tensor.Winograd)
 		used := small.net.NewPass()
 		everything(used, point(big, "before"), point(big, "before direction"))
 		used.Errors(t.Context(), point(big, "predict").Theta, point(big, "predict").X, make([]int, big.n))
@@ -122,11 +118,8 @@ func TestSkip(t *testing.T) {
 			}
 		}
 	}
-	fc, err := FCNet[float32](FCConfig{In: 5, Width: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []netCase[float32]{convCase[float32](t, true, 8, 3, tensor.Auto), convCase[float32](t, false, 8, 3, tensor.Auto), {"fc", fc, 4}} {
+	fc := must(FCNet[float32](5, 9, 3, 2))
+	for _, c := range []netCase[float32]{convCase[float32](true, 8, 3, tensor.Auto), convCase[float32](false, 8, 3, tensor.Auto), {"fc", fc, 4}} {
 		p, d := point(c, "point"), point(c, "direction")
 		for dirs := range 8 {
 			d := pick(d, dirs)
@@ -153,7 +146,7 @@ func TestSkip(t *testing.T) {
 
 // TestTangentTwice checks that a Tangent does not affect the next one.
 func TestTangentTwice(t *testing.T) {
-	c := convCase[float32](t, true, 8, 3, tensor.Auto)
+	c := convCase[float32](true, 8, 3, tensor.Auto)
 	p, a := point(c, "point"), point(c, "direction")
 	b := Grad[float32]{Targets: point(c, "other").Targets}
 	pass := c.net.NewPass()
@@ -167,42 +160,10 @@ func TestTangentTwice(t *testing.T) {
 	sameBits(t, "again", got, want)
 }
 
-// TestProcs checks that results do not depend on the number of threads or on the kernels.
-func TestProcs(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	first := tensor.Path()
-	defer func() {
-		if err := tensor.Use(first); err != nil {
-			t.Error(err)
-		}
-	}()
-	for _, norm := range []bool{false, true} {
-		for _, algo := range []tensor.Algorithm{tensor.Direct, tensor.Winograd} {
-			c := convCase[float32](t, norm, 32, 5, algo)
-			p, d := point(c, "point"), point(c, "direction")
-			runtime.GOMAXPROCS(1)
-			want := everything(c.net.NewPass(), p, d)
-			for _, procs := range []int{2, 3, 7} {
-				runtime.GOMAXPROCS(procs)
-				sameBits(t, fmt.Sprintf("%s algorithm %d, %d threads", c.name, algo, procs), everything(c.net.NewPass(), p, d), want)
-			}
-			for _, path := range tensor.Paths() {
-				if err := tensor.Use(path); err != nil {
-					t.Fatal(err)
-				}
-				sameBits(t, fmt.Sprintf("%s algorithm %d, %s", c.name, algo, path), everything(c.net.NewPass(), p, d), want)
-			}
-			if err := tensor.Use(first); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
-
 // TestGroups checks that groups of images of any size give the same sums.
 func TestGroups(t *testing.T) {
 	for _, norm := range []bool{false, true} {
-		c := convCase[float64](t, norm, 4, 7, tensor.Auto)
+		c := convCase[float64](norm, 4, 7, tensor.Auto)
 		p, d := point(c, "point"), point(c, "direction")
 		want := everything(c.net.NewPass(), p, d).fields()
 		for _, group := range []int{1, 3} {
@@ -223,7 +184,7 @@ func TestGroups(t *testing.T) {
 func TestAgainstFloat64(t *testing.T) {
 	for _, norm := range []bool{false, true} {
 		for _, algo := range []tensor.Algorithm{tensor.Direct, tensor.Winograd} {
-			c, c64 := convCase[float32](t, norm, 16, 3, algo), convCase[float64](t, norm, 16, 3, algo)
+			c, c64 := convCase[float32](norm, 16, 3, algo), convCase[float64](norm, 16, 3, algo)
 			p, d := point(c, "point"), point(c, "direction")
 			c.net.InitUniform(p.Theta, rng.Stream(5, "theta"))
 			wide := func(g Grad[float32]) Grad[float64] {
@@ -237,29 +198,8 @@ func TestAgainstFloat64(t *testing.T) {
 	}
 }
 
-// TestSymmetry checks <a, H b> = <b, H a> on the kernels, for the Hessian H of a network of
-// realistic width.
-func TestSymmetry(t *testing.T) {
-	net, err := ConvNet[float32](ConvConfig{In: 3, H: 16, W: 16, Width: 64, Norm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := netCase[float32]{"symmetry", net, 4}
-	p, a, b := point(c, "point"), point(c, "a"), point(c, "b")
-	net.InitUniform(p.Theta, rng.Stream(5, "theta"))
-	pass := net.NewPass()
-	ha, hb := newGrad(net, c.n), newGrad(net, c.n)
-	pass.Loss(p.Theta, p.X, p.Targets, c.n)
-	pass.Tangent(a, ha)
-	pass.Tangent(b, hb)
-	x, y := dotGrad(a, hb), dotGrad(b, ha)
-	if scale := math.Sqrt(dotGrad(a, a) * dotGrad(hb, hb)); math.Abs(x-y) > 1e-5*scale {
-		t.Errorf("%g and %g differ", x, y)
-	}
-}
-
 func TestBatches(t *testing.T) {
-	c := convCase[float32](t, true, 4, 2*errorsBatch+3, tensor.Auto)
+	c := convCase[float32](true, 4, 2*errorsBatch+3, tensor.Auto)
 	p := point(c, "point")
 	pass := c.net.NewPass()
 	want := slices.Clone(outputs(pass, p.Theta, p.X, c.n))
@@ -310,10 +250,7 @@ var raceDetector bool
 // TestAllocs checks that a step in steady state allocates no arrays. What remains are
 // descriptions of work, a few dozen for each strip of an image.
 func TestAllocs(t *testing.T) {
-	net, err := ConvNet[float32](ConvConfig{In: 3, H: 32, W: 32, Width: 32, Norm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := must(ConvNet[float32](Shape{Kind: "conv", Width: 32, Depth: 3, Norm: true}, 32, 32, 3, 2))
 	c := netCase[float32]{"allocs", net, 6}
 	p, d := point(c, "point"), point(c, "direction")
 	g, h := newGrad(net, c.n), newGrad(net, c.n)
@@ -339,50 +276,5 @@ func TestAllocs(t *testing.T) {
 	activations := uint64(4 * c.n * 32 * 32 * 32)
 	if got := (after.TotalAlloc - before.TotalAlloc) / steps; got > activations/2 && !raceDetector {
 		t.Errorf("a step allocates %d bytes; the first layer's activations have %d", got, activations)
-	}
-}
-
-func TestMisuse(t *testing.T) {
-	c := convCase[float32](t, true, 4, 2, tensor.Auto)
-	p := point(c, "point")
-	ready := func() *Pass[float32] {
-		pass := c.net.NewPass()
-		pass.Loss(p.Theta, p.X, p.Targets, c.n)
-		return pass
-	}
-	short := p.Theta[1:]
-	for want, do := range map[string]func(){
-		"nn: Pass.Loss: wrong number of parameters or images":   func() { c.net.NewPass().Loss(short, p.X, p.Targets, c.n) },
-		"nn: Pass.Loss: wrong number of targets":                func() { c.net.NewPass().Loss(p.Theta, p.X, p.Targets[1:], c.n) },
-		"nn: Pass.Gradient: call Loss first":                    func() { c.net.NewPass().Gradient(Grad[float32]{}) },
-		"nn: Pass.Gradient: wrong length":                       func() { ready().Gradient(Grad[float32]{X: p.X[1:]}) },
-		"nn: Pass.Tangent: call Loss first":                     func() { c.net.NewPass().Tangent(Grad[float32]{}, Grad[float32]{}) },
-		"nn: Pass.Tangent: direction has the wrong length":      func() { ready().Tangent(Grad[float32]{Theta: short}, Grad[float32]{}) },
-		"nn: Pass.Tangent: result has the wrong length":         func() { ready().Tangent(Grad[float32]{}, Grad[float32]{Theta: short}) },
-		"nn: Pass.Linear: wrong number of weights":              func() { c.net.NewPass().Linear(p.Targets) },
-		"nn: Pass.Errors: wrong number of parameters or images": func() { c.net.NewPass().Errors(t.Context(), p.Theta, p.X, []int{0}) },
-		"nn: Pass.Errors: label out of range":                   func() { c.net.NewPass().Errors(t.Context(), p.Theta, p.X, []int{0, 3}) },
-		"nn: Net.InitUniform: wrong number of parameters":       func() { c.net.InitUniform(short, rng.Stream(1)) },
-		"nn: NewTraining: wrong number of parameters":           func() { NewTraining(c.net, short, Data[float32]{}, Recipe{}, nil) },
-		"nn: NewTraining: wrong number of images or targets":    func() { NewTraining(c.net, p.Theta, Data[float32]{}, Recipe{}, nil) },
-		"nn: Pass.Gradient: after Errors": func() {
-			pass := ready()
-			pass.Errors(t.Context(), p.Theta, p.X, make([]int, c.n))
-			defer func() {
-				if recover() != nil {
-					panic("nn: Pass.Gradient: after Errors")
-				}
-			}()
-			pass.Gradient(Grad[float32]{})
-		},
-	} {
-		func() {
-			defer func() {
-				if got := recover(); got != want {
-					t.Errorf("panic %v, want %v", got, want)
-				}
-			}()
-			do()
-		}()
 	}
 }

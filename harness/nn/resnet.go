@@ -6,19 +6,14 @@ func init() {
 	Register(Architecture{
 		Name: "res", Title: "ResNet", Code: 4, Convolves: true, OnlyTrained: true,
 		Width: 128, Depth: 3, Nets: 8,
-		Net: func(s Shape, h, w, c, classes int) (*Net[float32], error) {
-			config := s.conv(h, w, c, classes)
-			config.Residual = true
-			return ConvNet[float32](config)
-		},
+		Net: ConvNet[float32],
 	})
 }
 
-// residual returns the layer y = x + f(x) after a block of a residual network, on activations of
-// h x w pixels with the given number of channels.
-func residual[F tensor.Float](h, w, channels int, c ConvConfig, block string) layer[F] {
-	same := convBlock[F]{convShape: convShape{h: h, w: w, inCh: channels, outCh: channels}, norm: c.Norm, algo: c.Algo}
-	first, second := same, same
+// residual returns the layer y = x + f(x) after a block of a residual network.
+func residual[F tensor.Float](shape convShape, norm bool, block string) layer[F] {
+	first := convBlock[F]{convShape: shape, norm: norm}
+	second := first
 	first.name, second.name = block+".skip1", block+".skip2"
 	return &skip[F]{build[F](&first, &second)}
 }
@@ -36,11 +31,6 @@ func (l *skip[F]) inside() int {
 }
 
 func (l *skip[F]) tensors() []Tensor { return l.f.Tensors() }
-
-func (l *skip[F]) flops() float64 {
-	all, _ := l.f.Flops()
-	return all
-}
 
 func (l *skip[F]) stage(*workspace[F]) stage[F] { return &skipStage[F]{l.f.NewPass()} }
 

@@ -65,7 +65,7 @@ type Training[F tensor.Float] struct {
 	theta  []F
 	data   Data[F]
 	recipe Recipe
-	sgd    *optim.SGD[F]
+	sgd    *optim.Optimizer[F]
 	stream *rng.Rand
 
 	epoch, batch int
@@ -102,9 +102,9 @@ func (t *Training[F]) Reset(theta []F, stream *rng.Rand) {
 	t.epoch, t.batch, t.start, t.order = 0, 0, nil, nil
 }
 
-func (t *Training[F]) newSGD() *optim.SGD[F] {
+func (t *Training[F]) newSGD() *optim.Optimizer[F] {
 	r := t.recipe
-	return optim.NewSGD[F](len(t.theta), optim.SGDConfig{LR: r.Rate, Momentum: r.Momentum, WeightDecay: r.Decay})
+	return optim.New[F](optim.SGD(r.Rate, r.Momentum, r.Decay), len(t.theta))
 }
 
 // Run takes steps until the training is done, or until more, called after every step unless it is
@@ -146,8 +146,7 @@ func (t *Training[F]) step() Step {
 	s.Loss = t.pass.Loss(t.theta, t.x, t.p, n)
 	t.grad = tensor.Grow(&t.grad, len(t.theta))
 	t.pass.Gradient(Grad[F]{Theta: t.grad})
-	t.sgd.SetLR(t.recipe.RateAt(t.epoch))
-	t.sgd.Step(t.theta, t.grad)
+	t.sgd.Step(t.theta, t.grad, t.recipe.RateAt(t.epoch))
 	t.batch++
 	if s.Last {
 		t.epoch, t.batch, t.order = t.epoch+1, 0, nil

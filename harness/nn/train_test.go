@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -14,76 +13,45 @@ import (
 )
 
 // twoClasses returns noisy images of two classes, with a bright left or right half.
-func twoClasses[F tensor.Float](n, h, w int) (Data[F], []int) {
+func twoClasses[F tensor.Float](n, h, w int) Data[F] {
 	r := rng.Stream(3, "two classes")
 	d := Data[F]{N: n, X: make([]F, n*h*w), Targets: make([]F, 2*n)}
-	labels := make([]int, n)
 	for i := range n {
-		labels[i] = i % 2
-		d.Targets[2*i+labels[i]] = 1
+		d.Targets[2*i+i%2] = 1
 		for p := range h * w {
 			d.X[i*h*w+p] = F(0.5 * r.Normal64())
-			if p%w*2/w == labels[i] {
+			if p%w*2/w == i%2 {
 				d.X[i*h*w+p]++
 			}
 		}
 	}
-	return d, labels
+	return d
 }
 
 // smallConv returns a network for images of twoClasses(., 8, 8).
-func smallConv[F tensor.Float](t *testing.T) (*Net[F], []F) {
-	t.Helper()
-	net, err := ConvNet[F](ConvConfig{In: 1, H: 8, W: 8, Width: 8, Depth: 2, Norm: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+func smallConv[F tensor.Float]() (*Net[F], []F) {
+	net := must(ConvNet[F](Shape{Kind: "conv", Width: 8, Depth: 2, Norm: true}, 8, 8, 1, 2))
 	theta := make([]F, net.Params())
 	net.InitUniform(theta, rng.Stream(1, "init"))
 	return net, theta
 }
 
 // train runs a training from the first step to the last.
-func train[F tensor.Float](t *testing.T, net *Net[F], theta []F, data Data[F], recipe Recipe, hook func(Step)) {
+func train[F tensor.Float](t *testing.T, net *Net[F], theta []F, data Data[F], recipe Recipe) {
 	t.Helper()
 	training := NewTraining(net, theta, data, recipe, rng.Stream(1, "batches"))
-	more := func(s Step) bool {
-		if hook != nil {
-			hook(s)
-		}
-		return true
-	}
-	if err := training.Run(context.Background(), more); err != nil {
+	if err := training.Run(context.Background(), nil); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestTrain(t *testing.T) {
-	net, theta := smallConv[float32](t)
-	data, labels := twoClasses[float32](64, 8, 8)
-	before, _ := net.NewPass().Errors(t.Context(), theta, data.X, labels)
-	var first, last Step
-	train(t, net, theta, data, Recipe{Epochs: 20, Batch: 10, Rate: 0.05, Momentum: 0.9, Decay: 5e-4}, func(s Step) {
-		if s.Epoch == 0 && s.Batch == 0 {
-			first = s
-		}
-		last = s
-	})
-	if last.Epoch != 19 || last.Batch != 6 || !last.Last {
-		t.Errorf("the last step was %+v", last)
-	}
-	if after, _ := net.NewPass().Errors(t.Context(), theta, data.X, labels); after != 0 || before < 16 || !(last.Loss < 0.2*first.Loss) {
-		t.Errorf("%d errors became %d, the loss %g became %g", before, after, first.Loss, last.Loss)
 	}
 }
 
 // After Reset a training behaves like a new one, wherever it stopped.
 func TestReset(t *testing.T) {
-	net, begin := smallConv[float32](t)
-	data, _ := twoClasses[float32](13, 8, 8)
+	net, begin := smallConv[float32]()
+	data := twoClasses[float32](13, 8, 8)
 	recipe := Recipe{Epochs: 2, Batch: 5, Rate: 0.1, Momentum: 0.8, Decay: 0.01, Drops: []float64{0.5}}
 	want := slices.Clone(begin)
-	train(t, net, want, data, recipe, nil)
+	train(t, net, want, data, recipe)
 	for steps := 0; steps <= 6; steps++ {
 		other := slices.Clone(begin)
 		again := NewTraining(net, other, data, recipe, rng.Stream(2, "batches"))
@@ -104,11 +72,11 @@ func TestReset(t *testing.T) {
 
 // TestTrainByHand compares a training with an explicit loop.
 func TestTrainByHand(t *testing.T) {
-	net, theta := smallConv[float64](t)
+	net, theta := smallConv[float64]()
 	want := slices.Clone(theta)
-	data, _ := twoClasses[float64](13, 8, 8)
+	data := twoClasses[float64](13, 8, 8)
 	recipe := Recipe{Epochs: 5, Batch: 5, Rate: 0.1, Momentum: 0.8, Decay: 0.01, Drops: []float64{0.4, 0.8}}
-	train(t, net, theta, data, recipe, nil)
+	train(t, net, theta, data, recipe)
 
 	stream := rng.Stream(1, "batches")
 	velocity, g := make([]float64, len(want)), make([]float64, len(want))
@@ -143,8 +111,8 @@ func TestRateAt(t *testing.T) {
 
 // TestResume interrupts a training after each number of steps and continues in a new one.
 func TestResume(t *testing.T) {
-	net, theta := smallConv[float32](t)
-	data, _ := twoClasses[float32](13, 8, 8)
+	net, theta := smallConv[float32]()
+	data := twoClasses[float32](13, 8, 8)
 	data.Augment = func(x []float32, n int, stream *rng.Rand) {
 		for i := range n {
 			x[i*64] += float32(stream.Normal64())
@@ -204,62 +172,26 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestDamage checks that damaged states and states of other trainings are refused, and that
-// nothing changes then.
+// A state of another network is refused.
 func TestDamage(t *testing.T) {
-	net, theta := smallConv[float32](t)
-	data, _ := twoClasses[float32](13, 8, 8)
-	start := func(r Recipe) *Training[float32] {
-		training := NewTraining(net, theta, data, r, rng.Stream(1))
-		return training
-	}
-	recipe := Recipe{Epochs: 2, Batch: 5, Rate: 0.01, Momentum: 0.5}
-	training := start(recipe)
-	training.step()
-	saved, err := training.MarshalBinary()
+	net, theta := smallConv[float32]()
+	data, recipe := twoClasses[float32](13, 8, 8), Recipe{Epochs: 2, Batch: 5, Rate: 0.01, Momentum: 0.5}
+	saved, err := NewTraining(net, theta, data, recipe, rng.Stream(1)).MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuse := func(what string, training *Training[float32], state []byte) {
-		t.Helper()
-		before, err := training.MarshalBinary()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if training.UnmarshalBinary(state) == nil {
-			t.Errorf("%s was accepted", what)
-		}
-		if after, err := training.MarshalBinary(); err != nil || !bytes.Equal(before, after) {
-			t.Errorf("%s changed the training", what)
-		}
-	}
-	for _, n := range []int{0, 1, 20, 100, len(saved) / 2, len(saved) - 1} {
-		refuse(fmt.Sprint("a state cut to ", n), start(recipe), saved[:n])
-	}
-	refuse("a longer state", start(recipe), append(slices.Clone(saved), 0))
-	header := len(training.header())
-	for i, what := range map[int]string{header: "epoch", header + 8: "batch", header + 16: "length", header + 17: "length"} {
-		bad := slices.Clone(saved)
-		bad[i] = 200
-		refuse("a wrong "+what, start(recipe), bad)
-	}
-	for _, r := range []func(r *Recipe){
-		func(r *Recipe) { r.Epochs = 3 }, func(r *Recipe) { r.Batch = 4 }, func(r *Recipe) { r.Rate = 0.02 }, func(r *Recipe) { r.Momentum = 0.6 },
-		func(r *Recipe) { r.Drops = []float64{0.5} }, func(r *Recipe) { r.Decay = 1 },
-	} {
-		other := recipe
-		r(&other)
-		refuse(fmt.Sprintf("a state with a recipe other than %+v", other), start(other), saved)
+	small := must(ConvNet[float32](Shape{Kind: "conv", Width: 4, Depth: 2}, 8, 8, 1, 2))
+	if NewTraining(small, make([]float32, small.Params()), data, recipe, rng.Stream(1)).UnmarshalBinary(saved) == nil {
+		t.Error("a state with another number of parameters was accepted")
 	}
 }
 
 func TestRecipe(t *testing.T) {
-	net, theta := smallConv[float32](t)
-	data, _ := twoClasses[float32](4, 8, 8)
+	net, theta := smallConv[float32]()
+	data := twoClasses[float32](4, 8, 8)
 	for _, spoil := range []func(r *Recipe){
 		func(r *Recipe) { r.Epochs = -1 }, func(r *Recipe) { r.Batch = 0 },
-		func(r *Recipe) { r.Rate = 0 }, func(r *Recipe) { r.Rate = -1 }, func(r *Recipe) { r.Rate = math.NaN() }, func(r *Recipe) { r.Rate = math.Inf(1) },
-		func(r *Recipe) { r.Momentum = 1 }, func(r *Recipe) { r.Decay = -1 },
+		func(r *Recipe) { r.Rate = 0 }, func(r *Recipe) { r.Rate = -1 }, func(r *Recipe) { r.Rate = math.NaN() },
 		func(r *Recipe) { r.Drops = []float64{1.5} }, func(r *Recipe) { r.Drops = []float64{math.NaN()} },
 	} {
 		r := Recipe{Epochs: 1, Batch: 1, Rate: 0.01}

@@ -141,41 +141,15 @@ func TestVectors(t *testing.T) {
 func checkVectors[F tensor.Float](t *testing.T, v vectors, norm bool, algo tensor.Algorithm, tol float64) {
 	n, ch, h, w := v.X.Shape[0], v.X.Shape[1], v.X.Shape[2], v.X.Shape[3]
 	k := v.LabelLogits.Shape[1]
-	net, err := ConvNet[F](ConvConfig{In: ch, H: h, W: w, Width: v.Params[0].Shape[0], Norm: norm, Classes: k, Algo: algo})
-	if err != nil {
-		t.Fatal(err)
-	}
+	net := using(algo, must(ConvNet[F](Shape{Kind: "conv", Width: v.Params[0].Shape[0], Depth: 3, Norm: norm}, h, w, ch, k)))
 	pixels := (h / 8) * (w / 8)
 	theta, x := convert[F](flat(v.Params, pixels)), convert[F](hwc(v.X))
 
 	// The labels are learned as logits, so derivatives go through a softmax.
-	p := make([]float64, n*k)
-	for i := range n {
-		var sum float64
-		for j := range k {
-			p[i*k+j] = math.Exp(v.LabelLogits.Data[i*k+j])
-			sum += p[i*k+j]
-		}
-		for j := range k {
-			p[i*k+j] /= sum
-		}
-	}
-	chain := func(g []F) []float64 {
-		out := make([]float64, n*k)
-		for i := range n {
-			var mean float64
-			for j := range k {
-				mean += p[i*k+j] * float64(g[i*k+j])
-			}
-			for j := range k {
-				out[i*k+j] = p[i*k+j] * (float64(g[i*k+j]) - mean)
-			}
-		}
-		return out
-	}
+	targets := make([]F, n*k)
+	Softmax(targets, convert[F](v.LabelLogits.Data), k)
 
 	pass := net.NewPass()
-	targets := convert[F](p)
 	loss := pass.Loss(theta, x, targets, n)
 	near(t, "loss", []float64{loss}, []float64{v.Loss}, tol)
 	near(t, "logits", pass.logits(), v.Logits.Data, tol)
@@ -183,12 +157,14 @@ func checkVectors[F tensor.Float](t *testing.T, v vectors, norm bool, algo tenso
 	pass.Gradient(g)
 	near(t, "grad params", g.Theta, flat(v.GradParams, pixels), tol)
 	near(t, "grad x", g.X, hwc(v.GradX), tol)
-	near(t, "grad label logits", chain(g.Targets), v.GradLabels.Data, tol)
+	ThroughSoftmax(g.Targets, targets, k)
+	near(t, "grad label logits", g.Targets, v.GradLabels.Data, tol)
 	hv := newGrad(net, n)
 	pass.Tangent(Grad[F]{Theta: convert[F](flat(v.V, pixels))}, hv)
 	near(t, "hvp params", hv.Theta, flat(v.HvpParams, pixels), tol)
 	near(t, "hvp x", hv.X, hwc(v.HvpX), tol)
-	near(t, "hvp label logits", chain(hv.Targets), v.HvpLabels.Data, tol)
+	ThroughSoftmax(hv.Targets, targets, k)
+	near(t, "hvp label logits", hv.Targets, v.HvpLabels.Data, tol)
 }
 
 // newGrad returns memory for all gradients, filled with values that must be overwritten.

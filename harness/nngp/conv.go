@@ -62,19 +62,6 @@ func (k Conv) Check() error {
 	return nil
 }
 
-// Evaluations is the number of covariances of a pair that go through ReLU.
-func (k Conv) Evaluations() int {
-	sum := 0
-	for _, g := range k.grids(k.Depth) {
-		h, w := 0, 0
-		for d := -g.out; d <= g.out; d++ {
-			h, w = h+max(0, g.h/2-abs(d)), w+max(0, g.w/2-abs(d))
-		}
-		sum += 16 * h * w
-	}
-	return sum
-}
-
 func abs(d int) int { return max(d, -d) }
 
 // grid is a layer with h x w places before the average. Displacements of up to band become
@@ -110,12 +97,13 @@ func (k Conv) grids(depth int) []grid {
 	return all
 }
 
-// ConvImages are images prepared for the kernel.
+// ConvImages are images prepared for the kernel of convolutional networks.
 type ConvImages struct {
-	x     []float32
-	n     int
-	roots []float64 // sqrt(K_xx(p, p)) after the convolution, for each image and layer
-	each  int       // number of roots per image
+	kernel Conv
+	x      []float32
+	n      int
+	roots  []float64 // sqrt(K_xx(p, p)) after the convolution, for each image and layer
+	each   int       // number of roots per image
 }
 
 // Len is the number of images.
@@ -124,12 +112,12 @@ func (v ConvImages) Len() int { return v.n }
 // Part returns images [from, to), without a copy.
 func (v ConvImages) Part(from, to int) ConvImages {
 	size := len(v.x) / v.n
-	return ConvImages{v.x[from*size : to*size], to - from, v.roots[from*v.each : to*v.each], v.each}
+	return ConvImages{v.kernel, v.x[from*size : to*size], to - from, v.roots[from*v.each : to*v.each], v.each}
 }
 
 // Chosen returns a copy of some images.
 func (v ConvImages) Chosen(which []int) ConvImages {
-	out := ConvImages{n: len(which), each: v.each}
+	out := ConvImages{kernel: v.kernel, n: len(which), each: v.each}
 	for _, i := range which {
 		one := v.Part(i, i+1)
 		out.x, out.roots = append(out.x, one.x...), append(out.roots, one.roots...)
@@ -138,8 +126,8 @@ func (v ConvImages) Chosen(which []int) ConvImages {
 }
 
 // Norms returns k(x, x).
-func (k Conv) Norms(ctx context.Context, v ConvImages) ([]float64, error) {
-	out := make([]float64, v.n)
+func (v ConvImages) Norms(ctx context.Context) ([]float64, error) {
+	k, out := v.kernel, make([]float64, v.n)
 	grids := k.grids(k.Depth)
 	return out, eachGroup(ctx, v.n, nil, func(group int) {
 		x, work := k.group(v, group), k.worker(grids)
@@ -157,7 +145,7 @@ func (k Conv) Images(ctx context.Context, x []float32, progress func(done float6
 		return ConvImages{}, err
 	}
 	size := k.H * k.W * k.C
-	v := ConvImages{x: x, n: len(x) / size}
+	v := ConvImages{kernel: k, x: x, n: len(x) / size}
 	grids := k.grids(k.Depth - 1)
 	last := k.grids(k.Depth)[k.Depth-1]
 	for _, g := range append(grids, last) {
@@ -265,9 +253,9 @@ func eachGroup(ctx context.Context, n int, progress func(done float64), do func(
 }
 
 // Gram returns the kernel of all pairs of a set's images, [n, n].
-func (k Conv) Gram(ctx context.Context, v ConvImages) (tensor.Mat[float64], error) {
+func (v ConvImages) Gram(ctx context.Context) (tensor.Mat[float64], error) {
 	out := tensor.NewMat[float64](v.n, v.n)
-	err := k.values(ctx, out, v, v, true, nil)
+	err := v.values(ctx, out, v, true, nil)
 	for i := range v.n {
 		for j := range i {
 			out.Row(i)[j] = out.Row(j)[i]
@@ -276,19 +264,27 @@ func (k Conv) Gram(ctx context.Context, v ConvImages) (tensor.Mat[float64], erro
 	return out, err
 }
 
-// Cross returns the kernel between the images of v and w, [n, N]. If ctx is done, it stops with
-// the context's error. It calls progress, unless nil, with the fraction done.
-func (k Conv) Cross(ctx context.Context, v, w ConvImages, progress func(done float64)) (tensor.Mat[float64], error) {
+// Wide returns the kernel between the images of v and w, [n, N], in float64. If ctx is done, it
+// stops with the context's error. It calls progress, unless nil, with the fraction done.
+func (v ConvImages) Wide(ctx context.Context, w ConvImages, progress func(done float64)) (tensor.Mat[float64], error) {
 	out := tensor.NewMat[float64](v.n, w.n)
-	return out, k.values(ctx, out, v, w, false, progress)
+	return out, v.values(ctx, out, w, false, progress)
+}
+
+// Cross is Wide in float32. It puts the larger side second, because Wide takes eight images of
+// that side at once.
+func (v ConvImages) Cross(ctx context.Context, w ConvImages) (tensor.Mat[float32], error) {
+	if w.n < v.n {
+		cross, err := w.Wide(ctx, v, nil)
+		return tensor.Narrow(cross.Transposed()), err
+	}
+	cross, err := v.Wide(ctx, w, nil)
+	return tensor.Narrow(cross), err
 }
 
 // values sets out to the kernel. With upper, only pairs with i <= j are valid.
-func (k Conv) values(ctx context.Context, out tensor.Mat[float64], v, w ConvImages, upper bool, progress func(done float64)) error {
-	if err := k.Check(); err != nil {
-		return err
-	}
-	images := make([]side, v.n)
+func (v ConvImages) values(ctx context.Context, out tensor.Mat[float64], w ConvImages, upper bool, progress func(done float64)) error {
+	k, images := v.kernel, make([]side, v.n)
 	for i := range images {
 		images[i] = k.image(v, i)
 	}

@@ -1,13 +1,14 @@
 package nngp
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"runtime"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"dgkip/harness/fmath"
 	"dgkip/harness/rng"
@@ -116,33 +117,6 @@ func conv(h, w, c, depth int) Conv {
 	return Conv{H: h, W: w, C: c, Depth: depth, Weight: math.Sqrt2, Bias: 0.1}
 }
 
-func of(t *testing.T, k Conv, x []float32) ConvImages {
-	t.Helper()
-	v, err := k.Images(context.Background(), x, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func gramOf(t *testing.T, k Conv, v ConvImages) tensor.Mat[float64] {
-	t.Helper()
-	gram, err := k.Gram(context.Background(), v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return gram
-}
-
-func crossOf(t *testing.T, k Conv, v, w ConvImages) tensor.Mat[float64] {
-	t.Helper()
-	cross, err := k.Cross(context.Background(), v, w, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cross
-}
-
 func TestConvMatchesFullRecursion(t *testing.T) {
 	r := rng.Stream(1, "conv")
 	for _, k := range []Conv{
@@ -157,8 +131,8 @@ func TestConvMatchesFullRecursion(t *testing.T) {
 		clear(x[size/2 : size]) // and half of the first is black.
 		clear(x[size+size/2:][:size-size/2])
 		for _, k.Tangent = range []bool{false, true} {
-			v := of(t, k, x)
-			gram, cross := gramOf(t, k, v), crossOf(t, k, v, v)
+			v := must(k.Images(t.Context(), x, nil))
+			gram, cross := must(v.Gram(t.Context())), must(v.Wide(t.Context(), v, nil))
 			bound := 1e-15
 			if k.Tangent {
 				bound = 1e-9 // angles of nearly equal places are roots of rounding errors
@@ -181,12 +155,6 @@ func TestConvMatchesFullRecursion(t *testing.T) {
 	}
 }
 
-func TestEvaluations(t *testing.T) {
-	if n := conv(32, 32, 3, 3).Evaluations(); n != 168000 {
-		t.Errorf("%d evaluations for a pair of 32x32 pixels", n)
-	}
-}
-
 // A value depends only on its two images, and the Gram matrix of different images is positive
 // definite.
 func TestConvGram(t *testing.T) {
@@ -195,10 +163,9 @@ func TestConvGram(t *testing.T) {
 		k := conv(12, 12, 3, 3)
 		k.H, k.Depth, k.Tangent = 8, 2, tangent
 		x := images(rng.Stream(1, "gram"), n, k.H*k.W*k.C)
-		v := of(t, k, x)
-		gram := gramOf(t, k, v)
-		few := of(t, k, x[5*k.H*k.W*k.C:][:7*k.H*k.W*k.C])
-		for i, row := 0, gramOf(t, k, few); i < 7; i++ {
+		gram := must(must(k.Images(t.Context(), x, nil)).Gram(t.Context()))
+		few := must(k.Images(t.Context(), x[5*k.H*k.W*k.C:][:7*k.H*k.W*k.C], nil))
+		for i, row := 0, must(few.Gram(t.Context())); i < 7; i++ {
 			for j := range 7 {
 				if row.Row(i)[j] != gram.Row(i + 5)[j+5] {
 					t.Errorf("k(%d, %d) depends on the other images", i, j)
@@ -213,34 +180,13 @@ func TestConvGram(t *testing.T) {
 			}
 			gram.Row(i)[i] *= 1 + 1e-12
 		}
-		if !positive(gram) {
+		if !new(mat.Cholesky).Factorize(mat.NewSymDense(n, gram.Data)) {
 			t.Error("not positive definite")
 		}
 		if g := conv(32, 32, 3, 6); g.Check() == nil {
 			t.Error("six averages of 32 pixels were accepted")
 		}
 	}
-}
-
-// positive reports whether a symmetric matrix has a Cholesky factor. It overwrites the matrix.
-func positive(a tensor.Mat[float64]) bool {
-	for i := range a.Rows {
-		for j := range i + 1 {
-			s := a.Row(i)[j]
-			for k := range j {
-				s -= a.Row(i)[k] * a.Row(j)[k]
-			}
-			if i == j {
-				if s <= 0 {
-					return false
-				}
-				a.Row(i)[i] = math.Sqrt(s)
-			} else {
-				a.Row(i)[j] = s / a.Row(j)[j]
-			}
-		}
-	}
-	return true
 }
 
 // The bits are the same on every path and for every number of threads.
@@ -258,47 +204,15 @@ func TestConvSameBits(t *testing.T) {
 				k := conv(14, 14, 3, 2)
 				k.Tangent = tangent
 				r, h := rng.Stream(1, "bits"), sha256.New()
-				v, w := of(t, k, images(r, 3, 14*14*3)), of(t, k, images(r, 17, 14*14*3))
-				for _, m := range []tensor.Mat[float64]{gramOf(t, k, v), crossOf(t, k, v, w)} {
+				v := must(k.Images(t.Context(), images(r, 3, 14*14*3), nil))
+				w := must(k.Images(t.Context(), images(r, 17, 14*14*3), nil))
+				for _, m := range []tensor.Mat[float64]{must(v.Gram(t.Context())), must(v.Wide(t.Context(), w, nil))} {
 					binary.Write(h, binary.LittleEndian, m.Data)
 				}
 				got := fmt.Sprintf("%x", h.Sum(nil)[:8])
 				if got != want[tangent] {
 					t.Errorf("tangent %v on %s with %d threads: %s, not %s", tangent, path, threads, got, want[tangent])
 				}
-			}
-		}
-	}
-}
-
-// BenchmarkConv times an evaluation, with two set images and sixteen others on one thread.
-func BenchmarkConv(b *testing.B) {
-	for _, tangent := range []bool{false, true} {
-		for _, c := range []Conv{conv(32, 32, 3, 3), conv(28, 28, 1, 3)} {
-			for _, path := range tensor.Paths() {
-				b.Run(fmt.Sprintf("%dx%dx%d/tangent=%v/%s", c.H, c.W, c.C, tangent, path), func(b *testing.B) {
-					defer tensor.Use(tensor.Path())
-					if err := tensor.Use(path); err != nil {
-						b.Fatal(err)
-					}
-					defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-					k, r, ctx := c, rng.Stream(1, "bench"), context.Background()
-					k.Tangent = tangent
-					v, err := k.Images(ctx, images(r, 2, k.H*k.W*k.C), nil)
-					if err != nil {
-						b.Fatal(err)
-					}
-					w, err := k.Images(ctx, images(r, 16, k.H*k.W*k.C), nil)
-					if err != nil {
-						b.Fatal(err)
-					}
-					for b.Loop() {
-						if _, err := k.Cross(ctx, v, w, nil); err != nil {
-							b.Fatal(err)
-						}
-					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*32*k.Evaluations()), "ns/evaluation")
-				})
 			}
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// ConvPass is Pass for the kernel of convolutional networks. With v and v' the variances of two
-// places after a convolution and s their covariance, ReLU has the derivatives
+// convPass implements Pass for Conv. With v and v' the variances of two places after a
+// convolution and s their covariance, ReLU has the derivatives
 //
 //	dK/ds = (pi - t)/(2 pi),   dK/dv = r sin t/(4 pi v).
 //
@@ -27,26 +27,22 @@ import (
 // by layer, and in the first layer row by row. Gradients in the variances are summed over all
 // pairs of an image and taken back once. With 32x32 places and Depth 3, a thread needs 2 MB, or 4
 // MB for the tangent kernel.
-type ConvPass struct {
-	kernel Conv
+type convPass struct {
 	pixels []float32
 	set    ConvImages // with the pixels of the last Forward
 	real   ConvImages
 }
 
-// NewPass returns a pass for a set and the real images.
-func (k Conv) NewPass(set []float32, real ConvImages) *ConvPass {
-	return &ConvPass{kernel: k, pixels: set, real: real}
-}
+// NewPass returns a pass for a set and the real images v.
+func (v ConvImages) NewPass(set []float32) Pass { return &convPass{pixels: set, real: v} }
 
-// Forward returns the kernel within the set, [n, n], and with the real images, [n, N], for the
-// current pixels of the set, and prepares for Backward.
-func (p *ConvPass) Forward() (gram, cross tensor.Mat[float64]) {
+// Forward ignores its argument, because gradients need no preparation.
+func (p *convPass) Forward(bool) (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
 	ctx := context.Background() // never done, so there are no errors
-	p.set, _ = p.kernel.Images(ctx, p.pixels, nil)
-	gram, _ = p.kernel.Gram(ctx, p.set)
-	cross, _ = p.kernel.Cross(ctx, p.set, p.real, nil)
-	return gram, cross
+	p.set, _ = p.real.kernel.Images(ctx, p.pixels, nil)
+	gram, _ = p.set.Gram(ctx)
+	wide, _ := p.set.Wide(ctx, p.real, nil)
+	return gram, tensor.Narrow(wide)
 }
 
 const (
@@ -54,10 +50,8 @@ const (
 	atATime    = 32 // images processed together
 )
 
-// Backward sets dx to the gradient in the pixels, given the gradients in the results of the last
-// Forward. dGram is symmetric.
-func (p *ConvPass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32]) {
-	k, n := p.kernel, p.set.n
+func (p *convPass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32]) {
+	k, n := p.real.kernel, p.set.n
 	within := (n + lanes - 1) / lanes
 	all := within + (p.real.n+lanes-1)/lanes
 	shares := min(mostShares, all)

@@ -40,28 +40,25 @@ func newConvCase(k Conv, r *rng.Rand, n, reals int) convCase {
 	return c
 }
 
-func (c convCase) pass(t testing.TB) *ConvPass {
-	t.Helper()
-	v, err := c.k.Images(context.Background(), c.real, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.k.NewPass(c.set, v)
+func (c convCase) pass() Pass { return c.images(c.real).NewPass(c.set) }
+
+func (c convCase) images(x []float32) ConvImages {
+	return must(c.k.Images(context.Background(), x, nil))
 }
 
-func (c convCase) gradient(t testing.TB) []float32 {
-	t.Helper()
-	p, dx := c.pass(t), make([]float32, len(c.set))
-	p.Forward()
+func (c convCase) gradient() []float32 {
+	p, dx := c.pass(), make([]float32, len(c.set))
+	p.Forward(true)
 	p.Backward(dx, c.dGram, c.dCross)
 	return dx
 }
 
-// value computes the function by the pass. full computes it by the recursion of all covariances,
+// value computes the function in float64. full computes it by the recursion of all covariances,
 // for the terms of one image of the set.
 func (c convCase) value(t *testing.T, _ int) float64 {
 	t.Helper()
-	gram, cross := c.pass(t).Forward()
+	set := c.images(c.set)
+	gram, cross := must(set.Gram(t.Context())), must(set.Wide(t.Context(), c.images(c.real), nil))
 	sum := 0.0
 	for i, v := range gram.Data {
 		sum += v * c.dGram.Data[i]
@@ -92,7 +89,7 @@ func (c convCase) full(_ *testing.T, image int) float64 {
 // check compares the gradient in some pixels with differences of a function.
 func (c convCase) check(t *testing.T, r *rng.Rand, value func(t *testing.T, image int) float64, pixels int, bound float64) {
 	t.Helper()
-	dx := c.gradient(t)
+	dx := c.gradient()
 	largest := 0.0
 	for _, v := range dx {
 		largest = max(largest, math.Abs(float64(v)))
@@ -163,7 +160,7 @@ func TestConvGradientOfEqualImages(t *testing.T) {
 		c.check(t, r, c.full, 12, 1e-4)
 		c.k.Bias = 0
 		clear(c.set)
-		for i, v := range c.gradient(t) {
+		for i, v := range c.gradient() {
 			if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 				t.Fatalf("the gradient in value %d is %v where an image is black", i, v)
 			}
@@ -185,7 +182,7 @@ func TestConvGradientSameBits(t *testing.T) {
 			for tangent, want := range want {
 				k, h := conv(14, 14, 3, 2), sha256.New()
 				k.Tangent = tangent
-				binary.Write(h, binary.LittleEndian, newConvCase(k, rng.Stream(1, "bits"), 3, 17).gradient(t))
+				binary.Write(h, binary.LittleEndian, newConvCase(k, rng.Stream(1, "bits"), 3, 17).gradient())
 				if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {
 					t.Errorf("on %s with %d threads, tangent %v: %s, not %s", path, threads, tangent, got, want)
 				}
@@ -208,12 +205,11 @@ func BenchmarkConvPass(b *testing.B) {
 				}
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 				c := newConvCase(k, rng.Stream(1, "bench"), 2, 24)
-				p, dx := c.pass(b), make([]float32, len(c.set))
+				p, dx := c.pass(), make([]float32, len(c.set))
 				for b.Loop() {
-					p.Forward()
+					p.Forward(true)
 					p.Backward(dx, c.dGram, c.dCross)
 				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*2*(8+24)*k.Evaluations()), "ns/evaluation")
 			})
 		}
 	}

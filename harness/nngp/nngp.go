@@ -42,8 +42,7 @@
 //
 // # Convolutions
 //
-// Conv is the kernel of convolutional networks, and ConvPass computes its gradients in the
-// pixels.
+// Conv is the kernel of convolutional networks.
 package nngp
 
 import (
@@ -55,8 +54,8 @@ import (
 	"dgkip/harness/tensor"
 )
 
-// FC is the kernel of fully connected networks. If Bias is zero, Cross and Pass need a value other than zero in
-// every image.
+// FC is the kernel of fully connected networks. If Bias is zero, Cross and NewPass need a value
+// other than zero in every image.
 type FC struct {
 	Size, Depth  int     // values of an image, hidden layers
 	Weight, Bias float64 // standard deviations of sqrt(fan_in) times a weight, and of a bias
@@ -81,10 +80,11 @@ func checkDeviations(weight, bias float64) error {
 	return nil
 }
 
-// Images are images prepared for the kernel.
+// Images are images prepared for the kernel of fully connected networks.
 type Images struct {
-	X    tensor.Mat[float32] // [n, d]
-	self []float64           // x'x/d
+	kernel FC
+	x      tensor.Mat[float32] // [n, d]
+	self   []float64           // x'x/d
 
 	packed *packed
 }
@@ -99,41 +99,58 @@ type packed struct {
 
 // times sets c to a X'.
 func (v Images) times(c, a tensor.Mat[float32]) {
-	v.packed.forward.Do(func() { v.packed.nt = tensor.Pack(v.X, tensor.NT) })
+	v.packed.forward.Do(func() { v.packed.nt = tensor.Pack(v.x, tensor.NT) })
 	tensor.MulPacked(c, a, v.packed.nt, nil, false)
 }
 
 // weighted sets c to a X.
 func (v Images) weighted(c, a tensor.Mat[float32]) {
-	v.packed.back.Do(func() { v.packed.nn = tensor.Pack(v.X, tensor.NN) })
+	v.packed.back.Do(func() { v.packed.nn = tensor.Pack(v.x, tensor.NN) })
 	tensor.MulPacked(c, a, v.packed.nn, nil, false)
 }
 
-// NewImages prepares images of d values each. It does not copy them: see Update.
-func NewImages(x []float32, d int) Images {
-	v := Images{X: tensor.MatOf(x, len(x)/d, d), packed: new(packed)}
-	v.self = make([]float64, v.X.Rows)
-	v.Update()
+// Images prepares images of Size values each, without a copy. It is fast, so it ignores
+// progress.
+func (k FC) Images(_ context.Context, x []float32, _ func(done float64)) (Images, error) {
+	if err := k.Check(); err != nil {
+		return Images{}, err
+	}
+	return k.images(x), nil
+}
+
+func (k FC) images(x []float32) Images {
+	v := Images{kernel: k, x: tensor.MatOf(x, len(x)/k.Size, k.Size), packed: new(packed)}
+	v.self = make([]float64, v.x.Rows)
+	v.update()
 	return v
 }
 
 // Len is the number of images.
-func (v Images) Len() int { return v.X.Rows }
+func (v Images) Len() int { return v.x.Rows }
 
-// Update must be called after the pixels of a set have changed.
-func (v Images) Update() {
-	tensor.Parallel(v.X.Rows, func(i int) {
+// update must be called after the pixels have changed.
+func (v Images) update() {
+	tensor.Parallel(v.x.Rows, func(i int) {
 		sum := 0.0
-		for _, x := range v.X.Row(i) {
+		for _, x := range v.x.Row(i) {
 			sum += float64(float64(x) * float64(x))
 		}
-		v.self[i] = sum / float64(v.X.Cols)
+		v.self[i] = sum / float64(v.x.Cols)
 	})
 }
 
+// Chosen returns a copy of some images.
+func (v Images) Chosen(which []int) Images {
+	x := tensor.NewMat[float32](len(which), v.x.Cols)
+	tensor.GatherRows(x, v.x, which)
+	return v.kernel.images(x.Data)
+}
+
 // Norms returns k(x, x).
-func (k FC) Norms(v Images) []float64 {
-	r, out := k.recursion(), make([]float64, v.Len())
+func (v Images) Norms(context.Context) ([]float64, error) { return v.norms(), nil }
+
+func (v Images) norms() []float64 {
+	r, out := v.kernel.recursion(), make([]float64, v.Len())
 	for i, x := range v.self {
 		out[i] = r.norm(x)
 	}
@@ -141,42 +158,55 @@ func (k FC) Norms(v Images) []float64 {
 }
 
 // Gram returns the kernel of all pairs of a small set's images, [n, n], in float64.
-func (k FC) Gram(v Images) tensor.Mat[float64] {
+func (v Images) Gram(ctx context.Context) (tensor.Mat[float64], error) {
 	out := tensor.NewMat[float64](v.Len(), v.Len())
-	tensor.Gram64(out, v.X)
-	k.square(out, v)
-	return out
+	tensor.Gram64(out, v.x)
+	v.square(out)
+	return out, ctx.Err()
 }
 
 // square replaces the products x'y of all pairs of a small set's images by the kernel.
-func (k FC) square(dots tensor.Mat[float64], v Images) {
-	k.ofDots(dots, v, v)
-	for i, x := range k.Norms(v) {
+func (v Images) square(dots tensor.Mat[float64]) {
+	v.ofDots(dots, v)
+	for i, x := range v.norms() {
 		dots.Row(i)[i] = x
 	}
 }
 
 // ofDots replaces the products x'y of images of v and w by the kernel.
-func (k FC) ofDots(dots tensor.Mat[float64], v, w Images) {
-	r := k.recursion()
+func (v Images) ofDots(dots tensor.Mat[float64], w Images) {
+	r := v.kernel.recursion()
 	tensor.Parallel(v.Len(), func(i int) {
 		var steps steps
 		for j, xy := range dots.Row(i) {
-			dots.Row(i)[j] = r.value(xy/float64(k.Size), v.self[i], w.self[j], exact, &steps)
+			dots.Row(i)[j] = r.value(xy/float64(v.x.Cols), v.self[i], w.self[j], exact, &steps)
 		}
 	})
 }
 
+// Wide returns the kernel between the images of v and few images w, [n, N], in float64. It
+// is fast, so it ignores progress.
+func (v Images) Wide(ctx context.Context, w Images, _ func(done float64)) (tensor.Mat[float64], error) {
+	out := tensor.NewMat[float64](v.Len(), w.Len())
+	tensor.Cross64(out, v.x, w.x)
+	v.ofDots(out, w)
+	return out, ctx.Err()
+}
+
 // Cross returns the kernel between the images of v and w, [n, N], in float32. If ctx is done, it
-// stops with the context's error. It calls progress, unless nil, with the fraction done.
-func (k FC) Cross(ctx context.Context, v, w Images, progress func(done float64)) (tensor.Mat[float32], error) {
+// stops with the context's error.
+func (v Images) Cross(ctx context.Context, w Images) (tensor.Mat[float32], error) {
+	return v.crossing(ctx, w, nil)
+}
+
+func (v Images) crossing(ctx context.Context, w Images, progress func(done float64)) (tensor.Mat[float32], error) {
 	out := tensor.NewMat[float32](v.Len(), w.Len())
-	return out, k.cross(ctx, out, v, 0, k.table(w), w, progress)
+	return out, v.cross(ctx, out, 0, w.table(), w, progress)
 }
 
 // cross sets out to the kernel between images of v, starting at first, and images of w, starting
 // at 0. The table of w is t.
-func (k FC) cross(ctx context.Context, out tensor.Mat[float32], v Images, first int, t *table, w Images, progress func(done float64)) error {
+func (v Images) cross(ctx context.Context, out tensor.Mat[float32], first int, t *table, w Images, progress func(done float64)) error {
 	const rows = 128
 	for from := 0; from < out.Rows; from += rows {
 		if err := ctx.Err(); err != nil {
@@ -184,14 +214,14 @@ func (k FC) cross(ctx context.Context, out tensor.Mat[float32], v Images, first 
 		}
 		to := min(out.Rows, from+rows)
 		part := out.Part(from, to, 0, out.Cols)
-		tensor.Mul(part, v.X.Part(first+from, first+to, 0, v.X.Cols), w.X.Part(0, out.Cols, 0, w.X.Cols), tensor.NT, false)
+		tensor.Mul(part, v.x.Part(first+from, first+to, 0, v.x.Cols), w.x.Part(0, out.Cols, 0, w.x.Cols), tensor.NT, false)
 		tensor.Parallel(part.Rows, func(i int) {
 			var buffer [block]float64
 			for j := 0; j < out.Cols; j += block {
 				dots := part.Row(i)[j:min(out.Cols, j+block)]
 				xy := buffer[:len(dots)]
 				for l, x := range dots {
-					xy[l] = float64(x) / float64(v.X.Cols)
+					xy[l] = float64(x) / float64(v.x.Cols)
 				}
 				t.row(xy, nil, nil, v.self[first+from+i], j)
 				for l, x := range xy {
@@ -206,11 +236,11 @@ func (k FC) cross(ctx context.Context, out tensor.Mat[float32], v Images, first 
 	return nil
 }
 
-// GramOf returns the kernel of all pairs of many images, [n, n], in float32. It stops and reports
-// like Cross.
-func (k FC) GramOf(ctx context.Context, v Images, progress func(done float64)) (tensor.Mat[float32], error) {
-	out, err := k.Cross(ctx, v, v, progress)
-	for i, x := range k.Norms(v) {
+// GramOf returns the kernel of all pairs of many images, [n, n], in float32. It stops like Cross,
+// and calls progress, unless nil, with the fraction done.
+func (v Images) GramOf(ctx context.Context, progress func(done float64)) (tensor.Mat[float32], error) {
+	out, err := v.crossing(ctx, v, progress)
+	for i, x := range v.norms() {
 		out.Row(i)[i] = float32(x)
 	}
 	return out, err
@@ -218,13 +248,13 @@ func (k FC) GramOf(ctx context.Context, v Images, progress func(done float64)) (
 
 // LowerOf returns the lower half of GramOf in strips of rows. The strip of rows [from, to) has
 // columns [0, to); its last to-from columns are a symmetric square.
-func (k FC) LowerOf(ctx context.Context, v Images, rows int, progress func(done float64)) ([]tensor.Mat[float32], error) {
+func (v Images) LowerOf(ctx context.Context, rows int, progress func(done float64)) ([]tensor.Mat[float32], error) {
 	var strips []tensor.Mat[float32]
-	t, n, norms := k.table(v), v.Len(), k.Norms(v)
+	t, n, norms := v.table(), v.Len(), v.norms()
 	for from := 0; from < n; from += rows {
 		to := min(n, from+rows)
 		strip := tensor.NewMat[float32](to-from, to)
-		if err := k.cross(ctx, strip, v, from, t, v, nil); err != nil {
+		if err := v.cross(ctx, strip, from, t, v, nil); err != nil {
 			return nil, err
 		}
 		for i := range strip.Rows {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"dgkip/harness/features"
 	"dgkip/harness/fmath"
 	"dgkip/harness/rng"
@@ -19,6 +21,14 @@ func images(r *rng.Rand, n, d int) []float32 {
 	x := make([]float32, n*d)
 	r.FillNormal(x, 0, 1)
 	return x
+}
+
+// must returns the result of a function that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // usual returns the kernel of networks with the usual deviations.
@@ -76,13 +86,9 @@ func TestGramMatchesDefinition(t *testing.T) {
 		for j := range 20 {
 			x[40+j] = -x[j] // an opposite image
 		}
-		v := NewImages(x, 20)
 		for _, k := range kernels(20, depth) {
-			gram, norms := k.Gram(v), k.Norms(v)
-			cross, err := k.Cross(context.Background(), v, v, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := k.images(x)
+			gram, cross, norms := must(v.Gram(t.Context())), must(v.Cross(t.Context(), v)), v.norms()
 			for i := range 7 {
 				for j := range 7 {
 					want := definition(k, x[i*20:][:20], x[j*20:][:20])
@@ -106,7 +112,7 @@ func TestEqualImages(t *testing.T) {
 	for _, d := range []int{16, 784, 3072} { // products of far larger images are less exact
 		for seed := range 100 {
 			x := images(rng.Stream(uint64(seed), "equal"), 1, d)
-			gram := usual(d, 3).Gram(NewImages(append(x, x...), d))
+			gram := must(usual(d, 3).images(append(x, x...)).Gram(t.Context()))
 			if off := math.Abs(gram.Row(0)[1]/gram.Row(0)[0] - 1); off > 1e-12 {
 				t.Fatalf("%d values, seed %d: the kernel of equal images is off by %v", d, seed, off)
 			}
@@ -114,17 +120,25 @@ func TestEqualImages(t *testing.T) {
 	}
 }
 
+// A Gram matrix of the tangent kernel is positive definite.
+func TestTangentGram(t *testing.T) {
+	const n, d = 10, 64
+	k := usual(d, 2)
+	k.Tangent = true
+	gram := must(k.images(images(rng.Stream(1, "tangent gram"), n, d)).Gram(t.Context()))
+	if !new(mat.Cholesky).Factorize(mat.NewSymDense(n, gram.Data)) {
+		t.Error("not positive definite")
+	}
+}
+
 // LowerOf equals the lower half of GramOf.
 func TestLowerOf(t *testing.T) {
 	const n, d = 300, 20
-	v, k := NewImages(images(rng.Stream(1, "lower"), n, d), d), usual(d, 3)
-	whole, err := k.GramOf(context.Background(), v, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	strips, err := k.LowerOf(context.Background(), v, 128, nil)
-	if err != nil || len(strips) != 3 {
-		t.Fatal(len(strips), err)
+	v := usual(d, 3).images(images(rng.Stream(1, "lower"), n, d))
+	whole := must(v.GramOf(t.Context(), nil))
+	strips := must(v.LowerOf(t.Context(), 128, nil))
+	if len(strips) != 3 {
+		t.Fatal(len(strips))
 	}
 	for s, strip := range strips {
 		for i := range strip.Rows {
@@ -137,7 +151,7 @@ func TestLowerOf(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	if _, err := k.LowerOf(ctx, v, 128, func(float64) { cancel() }); err == nil {
+	if _, err := v.LowerOf(ctx, 128, func(float64) { cancel() }); err == nil {
 		t.Error("LowerOf ignores its context")
 	}
 }
@@ -161,7 +175,7 @@ func TestBackward(t *testing.T) {
 					dGram.Row(j)[i] = dGram.Row(i)[j]
 				}
 			}
-			p := k.NewPass(set, NewImages(others, d))
+			p := k.images(others).NewPass(set)
 			// The differences use the definition in float64, as the pass has the noise of float32.
 			value := func() float64 {
 				sum := 0.0
@@ -197,23 +211,20 @@ func TestBackward(t *testing.T) {
 // A pass agrees with Gram and Cross, even after its pixels have changed.
 func TestForward(t *testing.T) {
 	r := rng.Stream(1, "forward")
-	set, real := images(r, 3, 10), NewImages(images(r, 1100, 10), 10)
+	set, others := images(r, 3, 10), images(r, 1100, 10)
 	for _, k := range kernels(10, 3) {
-		p := k.NewPass(set, real)
+		real := k.images(others)
+		p := real.NewPass(set)
 		p.Forward(true)
 		r.FillNormal(set, 0, 2)
 		gram, cross := p.Forward(false)
-		v := NewImages(set, 10)
-		want, err := k.Cross(context.Background(), v, real, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, x := range want.Data {
+		v := k.images(set)
+		for i, x := range must(v.Cross(t.Context(), real)).Data {
 			if cross.Data[i] != x {
 				t.Fatalf("%+v: entry %d is %v, not %v", k, i, cross.Data[i], x)
 			}
 		}
-		for i, x := range k.Gram(v).Data {
+		for i, x := range must(v.Gram(t.Context())).Data {
 			if gram.Data[i] != x {
 				t.Fatalf("%+v: entry %d within the set is %v, not %v", k, i, gram.Data[i], x)
 			}
@@ -230,7 +241,7 @@ func BenchmarkUpdate(b *testing.B) {
 	k := usual(d, 3)
 	for _, k.Tangent = range []bool{false, true} {
 		b.Run(fmt.Sprintf("kernel/tangent %v", k.Tangent), func(b *testing.B) {
-			p := k.NewPass(set, NewImages(images(r, reals, d), d))
+			p := k.images(images(r, reals, d)).NewPass(set)
 			dGram, dCross, dx := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals), make([]float32, len(set))
 			r.FillNormal(dCross.Data, 0, 1)
 			for b.Loop() {
@@ -260,8 +271,8 @@ func BenchmarkUpdate(b *testing.B) {
 func TestSameBits(t *testing.T) {
 	const n, reals, d = 5, 1100, 40
 	r := rng.Stream(1, "bits")
-	set, real := images(r, n, d), NewImages(images(r, reals, d), d)
-	copy(set[d:], real.X.Row(7)) // equal to a real image
+	set, others := images(r, n, d), images(r, reals, d)
+	copy(set[d:2*d], others[7*d:]) // equal to a real image
 	dGram, dCross := tensor.NewMat[float64](n, n), tensor.NewMat[float32](n, reals)
 	r.FillNormal(dCross.Data, 0, 1)
 	for i := range n {
@@ -276,20 +287,17 @@ func TestSameBits(t *testing.T) {
 		if err := tensor.Use(path); err != nil {
 			t.Fatal(err)
 		}
-		real := NewImages(real.X.Data, d) // packed for this path
 		for k, want := range map[FC]string{
 			usual(d, 0): "8a13643a96706f34", usual(d, 1): "e03ae1f4fdb4dfef", usual(d, 3): "df091d6f38007b86", usual(d, 7): "66577be568bf6219",
 			{Size: d, Depth: 3, Weight: 1.5, Bias: 0.2}:                "e8038d0d6601273c",
 			{Size: d, Depth: 3, Weight: 1.5, Bias: 0.2, Tangent: true}: "4d7b9c389bfb2a55",
 		} {
-			p, dx, h := k.NewPass(set, real), make([]float32, n*d), sha256.New()
+			real := k.images(others) // packed for this path
+			p, dx, h := real.NewPass(set), make([]float32, n*d), sha256.New()
 			gram, cross := p.Forward(true)
 			p.Backward(dx, dGram, dCross)
-			all, err := k.GramOf(context.Background(), NewImages(real.X.Data[:200*d], d), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, v := range []any{gram.Data, cross.Data, dx, all.Data, k.Norms(real)} {
+			all := must(k.images(others[:200*d]).GramOf(t.Context(), nil))
+			for _, v := range []any{gram.Data, cross.Data, dx, all.Data, real.norms()} {
 				binary.Write(h, binary.LittleEndian, v)
 			}
 			if got := fmt.Sprintf("%x", h.Sum(nil)[:8]); got != want {

@@ -4,8 +4,17 @@ import "dgkip/harness/tensor"
 
 // Pass computes the inner products of a set that is being learned, and takes gradients in them
 // back to the pixels.
-type Pass struct {
-	kernel FC
+type Pass interface {
+	// Forward returns the kernel within the set, [n, n], and with the real images, [n, N], for the
+	// current pixels of the set. With gradient, it prepares for Backward.
+	Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Mat[float32])
+	// Backward sets dx to the gradient in the pixels, given the gradients in the results of the
+	// last Forward, which must have had gradient set. dGram is symmetric.
+	Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32])
+}
+
+// fcPass implements Pass for FC.
+type fcPass struct {
 	set    Images
 	real   Images
 	others *table
@@ -14,23 +23,21 @@ type Pass struct {
 	within tensor.Mat[float64] // x'y of the set, [n, n]
 }
 
-// NewPass returns a pass for a set and the real images.
-func (k FC) NewPass(set []float32, real Images) *Pass {
-	n := len(set) / real.X.Cols
-	return &Pass{
-		kernel: k, set: NewImages(set, real.X.Cols), real: real, others: k.table(real),
-		inXY: tensor.NewMat[float32](n, real.Len()), inXX: tensor.NewMat[float32](n, real.Len()), within: tensor.NewMat[float64](n, n),
+// NewPass returns a pass for a set and the real images v.
+func (v Images) NewPass(set []float32) Pass {
+	n := len(set) / v.x.Cols
+	return &fcPass{
+		set: v.kernel.images(set), real: v, others: v.table(),
+		inXY: tensor.NewMat[float32](n, v.Len()), inXX: tensor.NewMat[float32](n, v.Len()), within: tensor.NewMat[float64](n, n),
 	}
 }
 
-// Forward returns the kernel within the set, [n, n], and with the real images, [n, N], for the
-// current pixels of the set. With gradient, it prepares for Backward.
-func (p *Pass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
-	p.set.Update()
-	tensor.Gram64(p.within, p.set.X)
+func (p *fcPass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Mat[float32]) {
+	p.set.update()
+	tensor.Gram64(p.within, p.set.x)
 	gram, cross = tensor.NewMat[float64](p.within.Rows, p.within.Cols), tensor.NewMat[float32](p.set.Len(), p.real.Len())
-	p.real.times(cross, p.set.X)
-	d := float64(p.set.X.Cols)
+	p.real.times(cross, p.set.x)
+	d := float64(p.set.x.Cols)
 	p.pairs(func(i, from, to int) {
 		var buffer, slope, own [block]float64
 		dots := cross.Row(i)[from:to]
@@ -53,17 +60,15 @@ func (p *Pass) Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Ma
 		}
 	})
 	copy(gram.Data, p.within.Data)
-	p.kernel.square(gram, p.set)
+	p.set.square(gram)
 	return gram, cross
 }
 
-// Backward sets dx to the gradient in the pixels, given the gradients in the results of the
-// last Forward, which must have had gradient set. dGram is symmetric. With
-// k = k(x'y/d, x'x/d, y'y/d),
+// Backward computes, with k = k(x'y/d, x'x/d, y'y/d),
 //
 //	dx_i = (1/d) [ sum_j dk_ij (dk/dxy) y_j + 2 sum_j dk_ij (dk/dxx) x_i ].
-func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32]) {
-	n, d := p.set.Len(), p.set.X.Cols
+func (p *fcPass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32]) {
+	n, d := p.set.Len(), p.set.x.Cols
 	own := tensor.NewMat[float32](n, n) // coefficients of the set's own images
 	diagonal := make([]float64, n)
 	var steps steps
@@ -102,7 +107,7 @@ func (p *Pass) Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.M
 	}
 	out := tensor.MatOf(dx, n, d)
 	p.real.weighted(out, g)
-	tensor.Mul(out, own, p.set.X, tensor.NN, true)
+	tensor.Mul(out, own, p.set.x, tensor.NN, true)
 }
 
 // block is the number of pairs per task.
@@ -111,7 +116,7 @@ const block = 1024
 func blocks(n int) int { return (n + block - 1) / block }
 
 // pairs calls do for all pairs of an image i of the set and real images, in blocks [from, to).
-func (p *Pass) pairs(do func(i, from, to int)) {
+func (p *fcPass) pairs(do func(i, from, to int)) {
 	each := blocks(p.real.Len())
 	tensor.Parallel(p.set.Len()*each, func(t int) {
 		from := t % each * block

@@ -18,9 +18,10 @@ type table struct {
 	root, inverse [][]float64
 }
 
-func (k FC) table(v Images) *table {
-	t := &table{k.recursion(), v.self, make([][]float64, k.Depth), make([][]float64, k.Depth)}
-	for l := range k.Depth {
+func (v Images) table() *table {
+	depth := v.kernel.Depth
+	t := &table{v.kernel.recursion(), v.self, make([][]float64, depth), make([][]float64, depth)}
+	for l := range depth {
 		t.root[l], t.inverse[l] = make([]float64, v.Len()), make([]float64, v.Len())
 		for j, yy := range v.self {
 			t.root[l][j] = math.Sqrt(t.variance(yy, l))

@@ -2,7 +2,6 @@ package optim
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 )
 
@@ -12,22 +11,18 @@ type Variable[F Float] struct {
 	Grad []F // as long as X; set it before each Step
 
 	name string
-	rule Optimizer[F]
-	rate float64
+	by   *Optimizer[F]
 }
 
-// NewVariable returns a variable with the values x, which it changes in place. newRule is the
-// constructor of an optimiser, such as NewSGD, and settings are its settings, which it must accept.
-// Messages call the values by name.
-func NewVariable[F Float, C any, R Optimizer[F]](name string, x []F, newRule func(n int, settings C) R, settings C) *Variable[F] {
-	rule := newRule(len(x), settings)
-	return &Variable[F]{X: x, Grad: make([]F, len(x)), name: name, rule: rule, rate: rule.LR()}
+// NewVariable returns a variable with the values x, which it changes in place by the rule. Messages
+// call the values by name.
+func NewVariable[F Float](name string, x []F, rule Rule) *Variable[F] {
+	return &Variable[F]{X: x, Grad: make([]F, len(x)), name: name, by: New[F](rule, len(x))}
 }
 
 // Step changes the values along the gradient, at share times the learning rate of the rule.
 func (v *Variable[F]) Step(share float64) {
-	v.rule.SetLR(float64(v.rate * share))
-	v.rule.Step(v.X, v.Grad)
+	v.by.Step(v.X, v.Grad, float64(v.by.rule.rate*share))
 }
 
 // Check returns an error if the gradient or its square is not finite. Adam and AdaBelief
@@ -45,35 +40,26 @@ func (v *Variable[F]) Check() error {
 	return nil
 }
 
-// MarshalBinary saves the values and the state of the rule.
+// MarshalBinary saves the values and the state of the optimiser.
 func (v *Variable[F]) MarshalBinary() ([]byte, error) {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(len(v.X)))
-	b, err := binary.Append(b, binary.LittleEndian, v.X)
+	b, err := binary.Append(nil, binary.LittleEndian, v.X)
 	if err != nil {
 		return nil, err
 	}
-	state, err := v.rule.MarshalBinary()
+	state, err := v.by.MarshalBinary()
 	return append(b, state...), err
 }
 
-// UnmarshalBinary restores what MarshalBinary saved from a variable of the same type, length
-// and rule. Otherwise it returns an error and changes nothing.
+// UnmarshalBinary restores what MarshalBinary saved from a variable of the same length and rule.
+// It returns an error and changes nothing if the length of the state differs.
 func (v *Variable[F]) UnmarshalBinary(data []byte) error {
-	if len(data) < 8 {
-		return errors.New("optim: saved variable is damaged")
+	size := binary.Size(v.X)
+	if len(data) < size {
+		return fmt.Errorf("the saved state of the %s has the wrong length", v.name)
 	}
-	saved := binary.LittleEndian.Uint64(data)
-	if saved != uint64(len(v.X)) {
-		return fmt.Errorf("saved variable has %d values of %s, not %d", saved, v.name, len(v.X))
-	}
-	values := data[8:]
-	bytes := len(v.X) * binary.Size(F(0))
-	if len(values) < bytes {
-		return errors.New("optim: saved variable is damaged")
-	}
-	if err := v.rule.UnmarshalBinary(values[bytes:]); err != nil {
+	if err := v.by.UnmarshalBinary(data[size:]); err != nil {
 		return err
 	}
-	_, err := binary.Decode(values, binary.LittleEndian, v.X)
+	_, err := binary.Decode(data, binary.LittleEndian, v.X)
 	return err
 }

@@ -7,25 +7,21 @@ import (
 	"testing"
 )
 
-// A variable continues from its saved state with the same bits. It refuses other states.
+// A variable continues from its saved state with the same bits. It refuses other lengths.
 func TestVariable(t *testing.T) {
-	variable := func(x ...float32) *Variable[float32] {
-		v := NewVariable("images", x, NewAdam[float32], AdamConfig{LR: 0.5})
-		return v
-	}
-	v := variable(1, 2)
+	variable := func(x ...float32) *Variable[float32] { return NewVariable("images", x, Adam(0.5, 0.9, 0.999)) }
 	step := func(v *Variable[float32], g float32, share float64) {
 		v.Grad[0], v.Grad[1] = g, -g
 		v.Step(share)
 	}
+	v, w := variable(1, 2), variable(7, 8)
 	step(v, 3, 1)
 	state, err := v.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := variable(7, 8)
-	if err := w.UnmarshalBinary(state); err != nil || !slices.Equal(v.X, w.X) {
-		t.Fatalf("%v, %v", w.X, err)
+	if err := w.UnmarshalBinary(state); err != nil {
+		t.Fatal(err)
 	}
 	step(v, 1, 0.25)
 	step(w, 1, 0.25)
@@ -42,13 +38,13 @@ func TestVariable(t *testing.T) {
 			t.Errorf("%d bytes of %d were restored", n, len(state))
 		}
 	}
-	if err := variable(1, 2, 3).UnmarshalBinary(state); err == nil || !strings.Contains(err.Error(), "2 values of images, not 3") {
-		t.Errorf("got %v", err)
+	if variable(1, 2, 3).UnmarshalBinary(state) == nil {
+		t.Error("the state of another length was restored")
 	}
 }
 
 func TestVariableCheck(t *testing.T) {
-	v := NewVariable("labels", []float32{1, 2}, NewSGD[float32], SGDConfig{})
+	v := NewVariable("labels", []float32{1, 2}, SGD(0.01, 0, 0))
 	if err := v.Check(); err != nil {
 		t.Error(err)
 	}
@@ -58,7 +54,7 @@ func TestVariableCheck(t *testing.T) {
 			t.Errorf("a gradient of %v: %v", bad, err)
 		}
 	}
-	wide := NewVariable("labels", []float64{1}, NewSGD[float64], SGDConfig{})
+	wide := NewVariable("labels", []float64{1}, SGD(0.01, 0, 0))
 	if wide.Grad[0] = 1e20; wide.Check() != nil {
 		t.Error("1e20 has a square in float64")
 	}

@@ -120,7 +120,7 @@ type Line struct {
 func (b *Board) Start(name string) *Line {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := &Line{b: b, name: quote(name), started: b.now(), first: -1}
+	l := &Line{b: b, name: printable(name), started: b.now(), first: -1}
 	b.lines = append(b.lines, l)
 	b.maybe()
 	return l

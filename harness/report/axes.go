@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"dgkip/harness/experiment"
 )
@@ -57,6 +58,9 @@ type group struct {
 	axes, values []string
 	cells        []*CellRuns
 }
+
+// key is a string that groups by the same axes share only if their values are equal.
+func (g group) key() string { return strings.Join(g.values, "\x00") }
 
 // meet returns the cell that two groups share, or nil.
 func (g group) meet(o group) *CellRuns {

@@ -57,8 +57,11 @@ func (r *Results) judgeClaims() []JudgedClaim {
 	return out
 }
 
-// notThere is the usual reason for an open part.
-const notThere = "runs or numbers are missing"
+// Reasons for open parts: the usual one, and the one if no run is missing.
+const (
+	notThere    = "runs or numbers are missing"
+	notRecorded = "the records lack a number that the claim needs"
+)
 
 func (c claimData) judge() Judgement {
 	kind := claimKinds[c.Kind]
@@ -69,11 +72,15 @@ func (c claimData) judge() Judgement {
 		return Judgement{nothing: "no cell of the report belongs to the claim"}
 	}
 	j := Judgement{Unit: kind.unit, nothing: "there are no numbers to judge it by"}
+	missing := notThere
+	if !slices.ContainsFunc(c.cells, func(x *CellRuns) bool { return len(x.done()) < len(x.Runs) }) {
+		missing = notRecorded
+	}
 	for _, p := range kind.parts(c) {
 		switch p.verdict {
 		case Open:
 			j.Open++
-			j.reasons = with(j.reasons, cmp.Or(p.why, notThere))
+			j.reasons = with(j.reasons, cmp.Or(p.why, missing))
 		case Fails:
 			j.Fails++
 			j.failures = append(j.failures, p.where+" ("+p.what+")")
@@ -84,8 +91,8 @@ func (c claimData) judge() Judgement {
 	return j
 }
 
-// value returns a metric of a cell in the unit of the records. Of a part of the planned seeds,
-// none counts.
+// value returns a metric of a cell in the unit of the records. A value counts only if all
+// planned seeds are done.
 func (c claimData) value(x *CellRuns, metric string) (float64, bool) {
 	if c.published {
 		v, _, ok := c.r.publishedOf(x.Cell, metric)

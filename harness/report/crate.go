@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // crateName is the name that RO-Crate gives to the description of a folder.
@@ -35,13 +36,17 @@ func crate(sections []section, written []output) []byte {
 		files = append(files, o.name)
 	}
 	slices.Sort(files)
+	var runs []Run
 	for _, s := range sections {
-		about = append(about, s.Title)
+		about, runs = append(about, s.Title), append(runs, s.runs...)
 	}
-	date, commit := newestOf(sections)
+	finished, commit := newest(runs)
 	root := entity{
-		"@id": "./", "@type": "Dataset", "name": "Results of dgkip", "description": strings.Join(about, "; "), "datePublished": date,
+		"@id": "./", "@type": "Dataset", "name": "Results of dgkip", "description": strings.Join(about, "; "),
 		"hasPart": append(to("runs/", "data.json"), to(files...)...),
+	}
+	if !finished.IsZero() {
+		root["datePublished"] = finished.Format(time.DateOnly)
 	}
 	graph := []entity{
 		{"@id": crateName, "@type": "CreativeWork", "about": to("./")[0], "conformsTo": to("https://w3id.org/ro/crate/1.1")[0]},

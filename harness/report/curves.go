@@ -66,8 +66,8 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 	var out []chart.Series
 	several := max(len(b.f.Y), len(b.f.Y2)) > 1 // otherwise the axis names the metric
 	for i, name := range names {
-		s := chart.Series{Name: of}
-		s.Color, s.Variant = b.look(g)
+		look := b.looks[g.key()]
+		s := chart.Series{Name: of, Color: look.color, Variant: look.variant}
 		title := metricTitle(name)
 		switch { // where both are shown, the axis names the metric
 		case slices.Contains(names, "own."+name):
@@ -78,7 +78,7 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 		interval, isLow := strings.CutSuffix(name, ".low")
 		switch {
 		case isLow && slices.Contains(names, interval+".high"):
-			s.Kind, title = chart.Range, "proved range"
+			s.Kind, title, b.ranges = chart.Range, "proved range", true
 		case strings.HasSuffix(name, ".high") && slices.Contains(names, strings.TrimSuffix(name, ".high")+".low"):
 			continue
 		case len(g.values) == 0 && i > 0:
@@ -97,7 +97,7 @@ func (b *figureBuilder) quantities(g group, of string, names []string, from int,
 			if s.Kind == chart.Range {
 				s.Points = between(s.Points, b.along(g.cells, interval+".high"))
 			} else {
-				s.Kind, s.Mark = chart.Trail, b.mark(s.Color)
+				s.Kind, s.Mark = chart.Trail, look.mark
 			}
 		} else {
 			s.Points = b.trace(g.cells[0], x, name)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,57 +57,4 @@ func (r *Results) reasonOfClaim(id string) Reason {
 		}
 	}
 	return Reason{}
-}
-
-// Explained returns a line for every reason that the experiment gives, with the numbers and claims
-// that need it. Reasons that explain nothing are in the second list.
-func (r *Results) Explained() (explained, not []string) {
-	var reasons []Reason
-	places := map[Reason][]string{}
-	add := func(reason Reason, place string) {
-		if reason != (Reason{}) {
-			reasons = with(reasons, reason)
-			places[reason] = append(places[reason], place)
-		}
-	}
-	for _, x := range r.Published {
-		add(x.Reason, r.placeName(x.Runs.Cell)+" ("+x.differenceText()+")")
-	}
-	for _, j := range r.Claims {
-		add(j.Reason, "claim "+j.Claim.ID)
-	}
-	for _, reason := range reasons {
-		line := fmt.Sprintf("%s: %s: %s", r.Spec.Name, strings.Join(places[reason], ", "), reason.Why)
-		if reason.Unexplained {
-			not = append(not, line)
-		} else {
-			explained = append(explained, line)
-		}
-	}
-	return explained, not
-}
-
-// Stale returns a message for every deviation that is no longer needed: everything it covers has
-// been computed, and nothing is worse than published or fails.
-func (r *Results) Stale() []string {
-	var out []string
-	for _, d := range r.Spec.Deviations {
-		judged, needed := false, false
-		for _, x := range r.Published {
-			if len(d.When) > 0 && d.When.Matches(x.Runs.Cell.At) {
-				judged = judged || x.Outcome.judged()
-				needed = needed || x.Worse || x.Ours.N == 0
-			}
-		}
-		for _, j := range r.Claims {
-			if slices.Contains(d.Claims, j.Claim.ID) {
-				judged = true
-				needed = needed || j.Ours.Verdict() != Holds
-			}
-		}
-		if judged && !needed {
-			out = append(out, fmt.Sprintf("%s: this [[deviation]] can be deleted, because no number it covers is worse than published, and no claim it covers fails: %s", r.Spec.Name, d.Why))
-		}
-	}
-	return out
 }

@@ -57,9 +57,11 @@ type figureBuilder struct {
 	cells      []*CellRuns
 	panelAxes  []string
 	seriesAxes []string
-	xAxis      string // the axis of the grid along x; may be ""
-	seeds      int    // the most that a mean is over
-	fewest     int    // the fewest
+	xAxis      string          // the axis of the grid along x; may be ""
+	looks      map[string]look // of the series, by their keys
+	ranges     bool            // it shows proved ranges
+	seeds      int             // the most that a mean is over
+	fewest     int             // the fewest
 	notes      []string
 }
 
@@ -77,64 +79,70 @@ func (b *figureBuilder) arrange() {
 			b.seriesAxes = append(b.seriesAxes, a)
 		}
 	}
+	b.choose()
 }
 
 // points lists the values on an axis of the figure's cells, in the order of the grid.
 func (b *figureBuilder) points(axis string) []string { return b.r.valuesOf(b.cells, axis) }
 
-// look returns the colour of a series, and a variant that distinguishes series of one colour. A
-// method has the same colour in all figures, but of three or more curves of one method, only the first
-// keeps it. Variant 0 is the method's first column, with the first value on every other axis. If no
-// axis of the series tells several methods apart, the first axis has the colours.
-func (b *figureBuilder) look(g group) (color, variant int) {
-	color = colorOf(g.cells[0])
+// look is how a series is drawn. The variant distinguishes series of one colour.
+type look struct{ color, variant, mark int }
+
+// choose gives every series a look of its own. If the series do not tell several methods apart, the
+// values on their first axis have the colours. Markers show methods, unless they distinguish other
+// axes or several columns of one method.
+func (b *figureBuilder) choose() {
+	columns, shown := b.columnColors()
 	by := slices.Index(b.seriesAxes, "method")
-	several := slices.ContainsFunc(b.cells, func(c *CellRuns) bool { return colorOf(c) != color })
-	switch {
-	case by >= 0:
-		alike := slices.DeleteFunc(b.r.axisValues("method"), func(column string) bool {
-			return !slices.ContainsFunc(b.r.Cells, func(c *CellRuns) bool { return c.Cell.Column == column && colorOf(c) == color })
-		})
-		variant = slices.Index(alike, g.values[by])
-		if b.f.Kind == "curves" && len(alike) > 2 && variant > 0 {
-			color = b.spare(variant)
+	series, before := b.r.groups(b.cells, b.seriesAxes), map[int]int{}
+	b.looks = map[string]look{}
+	for _, g := range series {
+		base := colorOf(g.cells[0])
+		switch {
+		case by >= 0 || len(shown) == 1:
+		case len(g.values) == 0:
+			base = 0
+		default:
+			base = slices.Index(b.r.axisValues(g.axes[0]), g.values[0])
 		}
-	case several && len(g.values) == 0:
-		color = 0
-	case several:
-		by, color = 0, slices.Index(b.r.axisValues(g.axes[0]), g.values[0])
-	}
-	for i, a := range g.axes {
-		if i != by {
-			p := b.points(a)
-			variant = variant*len(p) + max(0, slices.Index(p, g.values[i]))
+		l := look{color: base, variant: before[base]}
+		before[base]++
+		if by >= 0 {
+			l.color = columns[g.values[by]]
 		}
+		if by >= 0 && len(b.seriesAxes) == 1 && len(series) == len(shown) {
+			l.mark = l.color
+		}
+		b.looks[g.key()] = l
 	}
-	return color, variant
 }
 
-// spare returns the n-th colour that no method of the figure has, counted from one.
-func (b *figureBuilder) spare(n int) int {
-	color := -1
-	for ; n > 0; n-- {
-		for color++; slices.ContainsFunc(b.cells, func(c *CellRuns) bool { return colorOf(c) == color }); color++ {
+// columnColors returns the colour of every column of the experiment, and the colours of the methods
+// in the figure. A method has the same colour in all figures, but of three or more curves of one
+// method, only the first keeps it. The rest get colours that no method of the figure has.
+func (b *figureBuilder) columnColors() (colors map[string]int, shown map[int]bool) {
+	colors, shown = map[string]int{}, map[int]bool{}
+	for _, c := range b.cells {
+		shown[colorOf(c)] = true
+	}
+	columns := b.r.groups(b.r.Cells, []string{"method"})
+	alike, begun, spare := map[int]int{}, map[int]bool{}, 0
+	for _, c := range columns {
+		alike[colorOf(c.cells[0])]++
+	}
+	for _, c := range columns {
+		color := colorOf(c.cells[0])
+		if b.f.Kind == "curves" && alike[color] > 2 && begun[color] {
+			for shown[spare] {
+				spare++
+			}
+			color, spare = spare, spare+1
+		} else {
+			begun[color] = true
 		}
+		colors[c.values[0]] = color
 	}
-	return color
-}
-
-// mark returns the marker of a method, which is the same in all figures. It is 0 in figures where
-// markers distinguish other axes, or several columns of one method.
-func (b *figureBuilder) mark(color int) int {
-	if !slices.Equal(b.seriesAxes, []string{"method"}) {
-		return 0
-	}
-	for _, g := range b.r.groups(b.cells, b.seriesAxes) {
-		if _, variant := b.look(g); variant > 0 {
-			return 0
-		}
-	}
-	return color
+	return colors, shown
 }
 
 // coloured lists methods in the order of their colours and markers, which never change. Other
@@ -191,14 +199,25 @@ func (b *figureBuilder) caption() string {
 	if b.fewest < b.seeds {
 		seeds = fmt.Sprintf("%d to %d", b.fewest, b.seeds)
 	}
+	metrics := slices.Concat(b.f.Y, b.f.Y2)
+	times := slices.ContainsFunc(metrics, isTime)
+	onlyTimes := !slices.ContainsFunc(metrics, func(m string) bool { return !isTime(m) })
 	switch {
 	case b.f.Kind == "images":
 	case b.seeds == 1:
 		s = append(s, "One seed.")
+	case b.seeds > 1 && onlyTimes:
+		s = append(s, "Medians with their range over "+seeds+" seeds.")
 	case b.seeds > 1 && b.f.Kind == "curves" && b.xAxis == "":
 		s = append(s, "Lines are means over "+seeds+" seeds, bands ± population standard deviation.")
 	case b.seeds > 1:
 		s = append(s, "Means ± population standard deviation over "+seeds+" seeds.")
+	}
+	if b.seeds > 1 && times && !onlyTimes {
+		s = append(s, "Times are medians with their range.")
+	}
+	if b.seeds > 1 && b.ranges {
+		s = append(s, "Proved ranges join the means of their two ends.")
 	}
 	s = append(s, b.families()...)
 	return strings.Join(append(s, b.r.ending(b.cells)...), " ")

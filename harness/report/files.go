@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"dgkip/harness/store"
 )
@@ -21,23 +20,17 @@ type output struct {
 
 // write writes and removes files, until the first error.
 func (w *writer) write() error {
-	wanted, swept := map[string]bool{}, map[string]bool{}
+	wanted := map[string]bool{}
 	failed := func(err error) error {
 		return fmt.Errorf("cannot write the report: %w\nhint: the records are safe; when the cause is gone, the same command with -collect writes the report without computing anything", err)
 	}
 	for _, o := range w.puts {
 		if wanted[o.name] {
-			w.leftOut = append(w.leftOut, fmt.Errorf("two experiments write %s; the file of the second is left out\nhint: rename one of them, or its figure", o.name))
-			continue
+			return fmt.Errorf("two experiments write %s\nhint: rename one of them, or its figure", o.name)
 		}
 		wanted[o.name] = true
-		file := filepath.Join(w.dir, o.name)
-		if err := WriteFile(file, o.content); err != nil {
+		if err := WriteFile(filepath.Join(w.dir, o.name), o.content); err != nil {
 			return failed(err)
-		}
-		if dir := filepath.Dir(file); !swept[dir] {
-			swept[dir] = true
-			sweep(dir)
 		}
 	}
 	for _, name := range w.removed {
@@ -49,18 +42,24 @@ func (w *writer) write() error {
 			return failed(err)
 		}
 	}
+	for _, folder := range []string{"", "tables", "figures"} { // of killed reports
+		left, _ := filepath.Glob(filepath.Join(w.dir, folder, newPrefix+"*"))
+		store.DropOld(filepath.Join(w.dir, folder, newPrefix+"clock"), left)
+	}
 	return nil
 }
 
-// InTheWay returns an error if another program wrote the page in a folder.
-func InTheWay(dir string, o Options) error { return foreign(filepath.Join(dir, pageName(o)), pageSign) }
+// newPrefix begins the names of unfinished files.
+const newPrefix = ".new-"
 
-// Every page and every description of a folder has these words. All other files of a report are
-// named after an experiment, and are replaced whatever they hold.
-const (
-	pageSign  = "<b>dgkip</b>: dataset distillation by the duality gap"
-	crateSign = `"@id": "#dgkip"`
-)
+// InTheWay returns an error if another program wrote the page or the RO-Crate in a folder. All other
+// files of a report are named after an experiment, and are replaced whatever they hold.
+func InTheWay(dir string, o Options) error {
+	if err := foreign(filepath.Join(dir, pageName(o)), pageSign); err != nil || pageName(o) != wholePage {
+		return err
+	}
+	return foreign(filepath.Join(dir, crateName), crateSign)
+}
 
 // foreign returns an error if a file exists without the words of its kind.
 func foreign(file, sign string) error {
@@ -73,8 +72,11 @@ func foreign(file, sign string) error {
 	return fmt.Errorf("%s was not written by this program, which leaves it as it is\nhint: move it, or choose another folder with -out", file)
 }
 
-// newPrefix begins the names of unfinished files.
-const newPrefix = ".new-"
+// Every page and every RO-Crate has these words.
+const (
+	pageSign  = "<b>dgkip</b>: dataset distillation by the duality gap"
+	crateSign = `"@id": "#dgkip"`
+)
 
 // WriteFile writes content to a temporary file and renames it, so that no reader sees half a file.
 // It creates the folder, and leaves a file alone that already has the content.
@@ -108,16 +110,4 @@ func WriteNew(file string, content []byte) error {
 		return errors.New("the file exists with other content\nhint: delete it, or choose another folder")
 	}
 	return WriteFile(file, content)
-}
-
-// sweep removes unfinished files of killed reports from a folder.
-func sweep(dir string) {
-	list, _ := os.ReadDir(dir)
-	var left []string
-	for _, e := range list {
-		if rest, is := strings.CutPrefix(e.Name(), newPrefix); is && len(rest) == len(rand.Text()) && e.Type().IsRegular() {
-			left = append(left, filepath.Join(dir, e.Name()))
-		}
-	}
-	store.DropOld(filepath.Join(dir, newPrefix+rand.Text()), left)
 }

@@ -45,9 +45,9 @@ func (g tableLayout) unmarked(column group) bool {
 	return slices.ContainsFunc(column.values, func(v string) bool { return slices.Contains(g.t.Unmarked, v) })
 }
 
-// league returns an identifier that numbers of a row share if they may be ranked or paired with
-// each other: they have the same protocol family, and the same values on all column axes except
-// those of methods and their settings.
+// league returns an identifier that numbers of a row share if they may be ranked with each other: they
+// have the same protocol family, and the same values on all column axes except those of methods and
+// their settings.
 func (g tableLayout) league(row, column group, q metric) string {
 	c := row.meet(column)
 	if c == nil {

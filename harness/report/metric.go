@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -129,12 +128,9 @@ func about(name string) metric {
 var unrankedNames = strings.Fields("alpha_min alpha_max margin_min margin_mean margin_max label_min label_max norm teacher_norm " +
 	"rate_mean rate_max image_gradient clipped test_images interval.right interval.wrong interval_perp.right interval_perp.wrong")
 
-// Mistyped finds metrics in the figures, tables and claims of an experiment that neither the program nor
-// any record knows. They are an error if all methods come with the program, and otherwise only
-// notes, because a method added later may still record them.
-func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
-	own := !slices.ContainsFunc(s.Cells, func(c *experiment.Cell) bool { return !slices.Contains(coloured, c.Method().Info().Name) })
-	var wrong []error
+// Mistyped returns a note on each metric in the figures, tables and claims of an experiment that neither
+// the program nor any record knows. Such a metric is not an error, because a method of one's own may still record it.
+func Mistyped(s *experiment.Spec, st *store.Store) (notes []string) {
 	known := slices.Clone(unrankedNames)
 	for _, m := range metrics {
 		known = append(known, m.name)
@@ -149,10 +145,6 @@ func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
 		note := fmt.Sprintf("%s of %s shows %q, but neither the program nor any record has such a metric", where, s.Name, name)
 		if meant := suggest.Name(rest, known); meant != "" {
 			note += fmt.Sprintf("; did you mean %q?", prefix+meant)
-		}
-		if own {
-			wrong = append(wrong, errors.New(strings.Replace(note, "; did you mean", "\nhint: did you mean", 1)))
-			return
 		}
 		notes = append(notes, note)
 	}
@@ -173,7 +165,7 @@ func Mistyped(s *experiment.Spec, st *store.Store) (notes []string, err error) {
 			look("the table", name)
 		}
 	}
-	return notes, errors.Join(wrong...)
+	return notes
 }
 
 // recordedNames lists the metrics in the records of a store.

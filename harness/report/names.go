@@ -159,26 +159,23 @@ func (r *Results) stem() string {
 
 // source names the experiment inside its files.
 func (r *Results) source() string {
-	s := "the experiment " + r.Spec.Name + " (profile " + r.Spec.Profile + ")"
-	if !r.options.Only.Empty() {
-		s += ", selected by -only '" + r.options.Only.String() + "'"
-	}
-	if len(r.options.Set) > 0 {
-		s += ", changed by" + r.options.changes()
-	}
-	return s
+	return "the experiment " + r.Spec.Name + " (profile " + r.Spec.Profile + r.options.flags() + ")"
 }
 
 // selection describes what was selected and changed, "" for a whole experiment.
 func (r *Results) selection() string {
-	var s []string
-	if !r.options.Only.Empty() {
-		s = append(s, "A selection: -only '"+r.options.Only.String()+"'.")
+	if flags := r.options.flags(); flags != "" {
+		return "Flags:" + flags + "."
 	}
-	if len(r.options.Set) > 0 {
-		s = append(s, "Changed by"+r.options.changes()+".")
+	return ""
+}
+
+// flags are the flags that select runs or change settings, each after a blank.
+func (o Options) flags() string {
+	if o.Only.Empty() {
+		return o.changes()
 	}
-	return strings.Join(s, " ")
+	return " -only '" + o.Only.String() + "'" + o.changes()
 }
 
 // changes are the flags that changed settings, each after a blank.

@@ -68,13 +68,13 @@ var (
 //	              /of-another-family, /not-judged, /unexplained
 //	published/METHOD/count and so on; METHOD "own" stands for all of the source's own methods
 //	largest/1 to largest/5, each with /where, /ours, /published, /difference
-//	pair/ROW/METHOD/METHOD with /from, /to, /seeds
+//	pair/ROW/METHOD/CONTROL with /from, /to, /seeds
 //	DATASET/IPC/best-published
 //	DATASET/IPC/METHOD/QUANTITY
 //
 // METHOD is followed by the values on every further axis that has several. The counts under
 // published are of accuracies. Under largest are the accuracies farthest from the published ones. A
-// pair is a row of the table of pairs, or its reverse.
+// pair is a row of the table of pairs; CONTROL/METHOD is its reverse.
 //
 // A QUANTITY is one of
 //

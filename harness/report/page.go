@@ -30,12 +30,11 @@ type section struct {
 	Problems                                             []string
 	Tables                                               []titledTable
 	Figures                                              []figure
-	Methods                                              []method.Info
 	Cells                                                []cellView
 	NotRun                                               []string // names of cells without runs
 
-	newest time.Time
-	commit string // of the program that wrote the newest record
+	methods []method.Info
+	runs    []Run
 }
 
 // titledTable is a table with its heading and the files with its numbers.
@@ -48,7 +47,7 @@ type titledTable struct {
 // section returns the section of an experiment, for a page in folder dir, with the figures drawn.
 func (r *Results) section(figures []figure, dir string) section {
 	s := section{ID: r.stem(), Title: r.Spec.Title, About: r.Spec.About, Name: r.Spec.Name, Profile: r.Spec.Profile,
-		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures}
+		Progress: r.progressText(), Selection: r.selection(), Problems: r.Problems, Figures: figures, runs: r.distinct()}
 	for i, t := range r.sheets {
 		switch {
 		case i == 0:
@@ -59,23 +58,12 @@ func (r *Results) section(figures []figure, dir string) section {
 		}
 	}
 	for _, c := range r.Cells {
-		info := c.Cell.Method().Info()
-		if !slices.ContainsFunc(s.Methods, func(m method.Info) bool { return m.Name == info.Name }) {
-			s.Methods = append(s.Methods, info)
-		}
+		s.methods = append(s.methods, c.Cell.Method().Info())
 		if c.state() == sheet.NotRun {
 			s.NotRun = append(s.NotRun, r.placeName(c.Cell))
 			continue
 		}
 		s.Cells = append(s.Cells, r.cellView(c, dir))
-	}
-	for _, run := range r.distinct() {
-		if run.Record == nil {
-			continue
-		}
-		if p := run.Record.Provenance; p.Finished.After(s.newest) && len(p.Sessions) > 0 {
-			s.newest, s.commit = p.Finished, p.Sessions[len(p.Sessions)-1].Host.Git.Commit
-		}
 	}
 	return s
 }
@@ -92,29 +80,28 @@ func page(sections []section, underWay bool) []byte {
 		CSS                 template.CSS
 		Script              template.JS
 		Sections            []section
+		Methods             []method.Info
 	}{Title: "Results", UnderWay: underWay, CSS: template.CSS(css), Script: template.JS(script), Sections: sections}
 	if len(sections) == 1 {
 		view.Title = sections[0].Title
 	}
-	view.Date, view.Commit = newestOf(sections)
+	var runs []Run
+	for _, s := range sections {
+		runs = append(runs, s.runs...)
+		for _, info := range s.methods {
+			if !slices.ContainsFunc(view.Methods, func(m method.Info) bool { return m.Name == info.Name }) {
+				view.Methods = append(view.Methods, info)
+			}
+		}
+	}
+	if finished, commit := newest(runs); !finished.IsZero() {
+		view.Date, view.Commit = finished.Format(time.DateOnly), commit
+	}
 	var b bytes.Buffer
 	if err := pages.ExecuteTemplate(&b, "page", view); err != nil {
 		panic("report: " + err.Error()) // the template and the fields do not fit each other
 	}
 	return b.Bytes()
-}
-
-// newestOf returns the date of the newest record and the commit that wrote it, or "" without
-// records.
-func newestOf(sections []section) (date, commit string) {
-	newest := time.Time{}
-	for _, s := range sections {
-		if s.newest.After(newest) {
-			newest = s.newest
-			date, commit = newest.UTC().Format(time.DateOnly), short(s.commit)
-		}
-	}
-	return date, commit
 }
 
 // paperRank puts experiments named after tables of the paper first, then those named after

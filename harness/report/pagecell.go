@@ -144,9 +144,7 @@ func pictureOf(run Run, dir string) *pictureView {
 
 // seedTable lists the runs of a cell, with links to their records.
 func seedTable(c *CellRuns, dir string) *sheet.Sheet {
-	s := &sheet.Sheet{Columns: []string{"Seed", "Test accuracy (%)", "Test errors", "Updates", "Seconds per update", "Wall seconds", "Record"}}
-	var notes []string
-	said := map[string][]string{} // seeds by their note
+	s := &sheet.Sheet{Columns: []string{"Seed", "Test accuracy (%)", "Updates", "Seconds per update", "Wall seconds", "Record"}}
 	for _, run := range c.Runs {
 		seed := strconv.FormatUint(run.Seed, 10)
 		if run.Record == nil {
@@ -156,32 +154,21 @@ func seedTable(c *CellRuns, dir string) *sheet.Sheet {
 			continue
 		}
 		res, p := run.Record.Result, run.Record.Provenance
-		var errors []string
-		for _, n := range res.Counts["test_errors"] {
-			errors = append(errors, strconv.FormatInt(n, 10))
+		var accuracy, update sheet.Entry
+		if acc, ok := metricOf(run.Record, "test_acc"); ok {
+			accuracy = sheet.Text(fixed(100*acc, 2))
 		}
-		acc, _ := metricOf(run.Record, "test_acc")
-		var update sheet.Entry
 		if p.Timing.Median > 0 {
 			update = sheet.Text(seconds(p.Timing.Median))
 		}
 		record := sheet.Text(short(res.Key))
 		record.Link = linkTo(dir, filepath.Join(run.Record.Dir, "result.json"))
 		s.Rows = append(s.Rows, sheet.Row{Cells: []sheet.Entry{
-			sheet.Text(seed), sheet.Text(fixed(100*acc, 2)), sheet.Text(strings.Join(errors, " ")),
-			sheet.Text(strconv.Itoa(res.Updates)), update, sheet.Text(seconds(p.Wall)), record,
+			sheet.Text(seed), accuracy, sheet.Text(strconv.Itoa(res.Updates)), update, sheet.Text(seconds(p.Wall)), record,
 		}})
 		for _, n := range res.Notes {
-			notes = with(notes, n)
-			said[n] = append(said[n], seed)
+			s.Notes = with(s.Notes, sentence(n))
 		}
-	}
-	for _, n := range notes {
-		who := "Seed "
-		if len(said[n]) > 1 {
-			who = "Seeds "
-		}
-		s.Notes = append(s.Notes, who+list(said[n])+": "+sentence(n))
 	}
 	return s
 }

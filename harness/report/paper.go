@@ -31,14 +31,9 @@ type Uses struct {
 
 	// Rows are the arguments of \vals that contain lists. Numbers has the expanded names.
 	Rows []string
-
-	// Dangling are references to labels that neither the document nor the report has.
-	Dangling []string
 }
 
 var (
-	refPattern     = regexp.MustCompile(`\\(?:ref|eqref|pageref)\s*\{([^{}#]*)\}`)
-	labelPattern   = regexp.MustCompile(`\\label\s*\{([^{}#]*)\}`)
 	usesPattern    = regexp.MustCompile(`\\(vals?|gentable|genfigure)\s*\{([^{}#]*)\}`)
 	commentPattern = regexp.MustCompile(`(?m)(^|[^\\])((?:\\\\)*)%.*$`)
 )
@@ -55,21 +50,6 @@ func UsesOf(tex string) Uses {
 		}
 		list := map[string]*[]string{"val": &u.Numbers, "vals": &u.Numbers, "gentable": &u.Tables, "genfigure": &u.Figures}[m[1]]
 		*list = with(*list, name)
-	}
-	labels := map[string]bool{}
-	for _, m := range labelPattern.FindAllStringSubmatch(tex, -1) {
-		labels[strings.TrimSpace(m[1])] = true
-	}
-	for _, t := range u.Tables {
-		labels["tab:"+sheet.LatexLabel(t)] = true
-	}
-	for _, f := range u.Figures {
-		labels["fig:"+sheet.LatexLabel(f)] = true
-	}
-	for _, m := range refPattern.FindAllStringSubmatch(tex, -1) {
-		if name := strings.TrimSpace(m[1]); !labels[name] {
-			u.Dangling = with(u.Dangling, name)
-		}
 	}
 	return u
 }
@@ -150,17 +130,10 @@ func WritePaper(dir string, specs []*experiment.Spec, st *store.Store, uses Uses
 	for _, name := range uses.Figures {
 		p.figure(name)
 	}
-	for _, name := range uses.Dangling {
-		p.lacks("reference", name)
-	}
 	for _, name := range p.names {
 		p.Problems = with(p.Problems, p.results[name].Problems...)
 	}
-	err := p.w.write()
-	for _, left := range p.w.leftOut {
-		p.Problems = with(p.Problems, left.Error())
-	}
-	return p, err
+	return p, p.w.write()
 }
 
 func (p *Paper) lacks(what, name string) {
@@ -227,20 +200,19 @@ func similar(name string, all []Number) string {
 // records returns numbers about the records behind the document: their count, the hours they took,
 // the number that a modified program computed, and the date and commit of the newest.
 func (p *Paper) records() []Number {
-	var last *store.Record
+	var all []Run
 	// A record that scores the set of another one has its time, too, so the time of a set counts once.
 	scoring, making, modified := map[string]float64{}, map[string]float64{}, map[string]bool{} // by key
 	for _, name := range p.names {
 		for _, c := range p.results[name].Cells {
-			for _, run := range append(c.done(), c.timed()...) {
+			runs := append(c.done(), c.timed()...)
+			all = append(all, runs...)
+			for _, run := range runs {
 				key, p := run.Record.Result.Key, run.Record.Provenance
 				of := cmp.Or(p.Of, key)
 				scoring[key], making[of] = p.Scoring, max(making[of], p.Wall-p.Scoring)
-				if slices.ContainsFunc(p.Sessions, func(s store.Session) bool { return s.Host.Git.State != "clean" }) {
+				if slices.ContainsFunc(p.Sessions, func(s store.Session) bool { return s.Host.Git.State == "modified" }) {
 					modified[key] = true
-				}
-				if last == nil || p.Finished.After(last.Provenance.Finished) {
-					last = run.Record
 				}
 			}
 		}
@@ -255,16 +227,13 @@ func (p *Paper) records() []Number {
 	out.add("count", amount(float64(len(scoring))))
 	out.add("hours", strconv.FormatFloat(seconds/3600, 'f', 0, 64))
 	out.add("modified", amount(float64(len(modified))))
-	if last == nil {
+	finished, commit := newest(all)
+	if finished.IsZero() {
 		out.none("date", sheet.NotRun)
 		out.none("commit", sheet.NotRun)
 		return out.list
 	}
-	out.add("date", last.Provenance.Finished.UTC().Format("2 January 2006"))
-	commit := "unknown"
-	if s := last.Provenance.Sessions; len(s) > 0 && s[len(s)-1].Host.Git.Commit != "" {
-		commit = short(s[len(s)-1].Host.Git.Commit)
-	}
+	out.add("date", finished.Format("2 January 2006"))
 	out.add("commit", commit)
 	return out.list
 }
@@ -282,7 +251,7 @@ func (p *Paper) table(name string) {
 		s = r.sheets[0]
 	default:
 		s = r.further(rest)
-		if s == nil && rest == "pairs" { // it may be empty until there are more runs
+		if s == nil && rest == "pairs" && r.pairs != nil { // it is empty until there are more runs
 			s = &sheet.Sheet{Name: name, Caption: r.Spec.Title + ": " + rest + ". " + capital(r.nothing()) + ".", Columns: []string{"not run"}}
 		}
 	}

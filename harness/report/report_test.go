@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
@@ -42,8 +42,8 @@ func TestWriteIsDeterministic(t *testing.T) {
 	s := parse(t, demo)
 	write := func(dir string, st *store.Store) map[string]string {
 		o, err := Write(dir, []*experiment.Spec{s}, st, keyed)
-		if err != nil || len(o.Problems)+len(o.LeftOut) > 0 {
-			t.Fatalf("%v, problems %q, left out %v", err, o.Problems, o.LeftOut)
+		if err != nil || len(o.Problems) > 0 {
+			t.Fatalf("%v, problems %q", err, o.Problems)
 		}
 		got := tree(t, dir)
 		if len(got) != len(o.Files) {
@@ -105,11 +105,6 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	if err := errors.Join(errOne, errAgain, err); err != nil || !os.SameFile(before, after) {
 		t.Errorf("the file was replaced by the same content, %v", err)
 	}
-	killed := filepath.Join(dir, "a", ".new-ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-	long := time.Now().Add(-2 * time.Hour)
-	if err := errors.Join(os.WriteFile(killed, nil, 0o666), os.Chtimes(killed, long, long)); err != nil {
-		t.Fatal(err)
-	}
 	err = put("a/b.txt", "two")
 	if b, _ := os.ReadFile(file); string(b) != "two" || err != nil {
 		t.Errorf("%q, %v", b, err)
@@ -128,118 +123,26 @@ func TestWriteLeavesRightFilesAlone(t *testing.T) {
 	}
 }
 
-// A page or a description of the folder that another program wrote is not replaced.
-func TestFilesOfAnotherProgram(t *testing.T) {
-	dir, specs := t.TempDir(), []*experiment.Spec{parse(t, demo)}
-	page := filepath.Join(dir, wholePage)
-	for _, file := range []string{page, filepath.Join(dir, crateName)} {
-		if err := os.WriteFile(file, []byte("mine"), 0o666); err != nil {
-			t.Fatal(err)
+// Only pages and RO-Crates of this program may be replaced.
+func TestInTheWay(t *testing.T) {
+	for name, content := range map[string][]byte{wholePage: page(nil, false), crateName: crate(nil, nil)} {
+		file := filepath.Join(t.TempDir(), name)
+		for content, fits := range map[string]bool{"mine": false, string(content): true} {
+			if err := os.WriteFile(file, []byte(content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := InTheWay(filepath.Dir(file), keyed); (err == nil) != fits || err != nil && !strings.Contains(err.Error(), file) {
+				t.Errorf("%.20q: %v", content, err)
+			}
 		}
-	}
-	if err := InTheWay(dir, keyed); err == nil || !strings.Contains(err.Error(), page) {
-		t.Errorf("before the runs %v", err)
-	}
-	out, err := Write(dir, specs, shared(t), keyed)
-	if err != nil || len(out.LeftOut) != 2 || out.Page != "" {
-		t.Errorf("left out %v, page %q, %v", out.LeftOut, out.Page, err)
-	}
-	if left := tree(t, dir); len(left) < 10 || left[wholePage] != "mine" || left[crateName] != "mine" {
-		t.Errorf("%d files, with %q and %q", len(left), left[wholePage], left[crateName])
-	}
-	if err := os.Remove(page); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Write(dir, specs, shared(t), keyed); err != nil {
-		t.Fatal(err)
-	}
-	if err := InTheWay(dir, keyed); err != nil {
-		t.Error(err)
 	}
 }
 
-// Experiments whose files have the same names do not replace each other silently.
+// A file belongs to one experiment.
 func TestTwoExperimentsOfOneName(t *testing.T) {
-	named := func(name, figure string) *experiment.Spec {
-		s := parse(t, demo)
-		s.Name, s.Figures = name, slices.Clone(s.Figures[:1])
-		s.Figures[0].Name = figure
-		return s
-	}
-	write := func(dir string, specs ...*experiment.Spec) error {
-		out, err := Write(dir, specs, shared(t), keyed)
-		return errors.Join(err, errors.Join(out.LeftOut...))
-	}
-	if err := write(t.TempDir(), named("demo-b", "c"), named("demo", "b-c")); err == nil {
-		t.Error("a figure is written over another")
-	}
-	// They do not clash if one of them has no such table.
-	dir, none := t.TempDir(), named("demo", "b")
-	none.Claims = nil
-	if err := write(dir, named("demo-claims", "a"), none); err != nil {
-		t.Error(err)
-	}
-	if tree(t, dir)["tables/demo-claims.md"] == "" {
-		t.Error("the table of demo-claims is gone")
-	}
-}
-
-func TestOnly(t *testing.T) {
-	s := parse(t, demo)
-	st := shared(t)
-	f, err := experiment.ParseFilter("dataset:mnist ipc:(1 10) seed:(0 1) -method:slow", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := Load(s, st, Options{Only: f, Key: keyed.Key})
-	if len(r.Cells) != 8 || len(r.Cells[0].Runs) != 2 {
-		t.Errorf("%d cells of %d seeds", len(r.Cells), len(r.Cells[0].Runs))
-	}
-	if table := r.sheets[0]; len(table.Columns) != 4 || len(table.Rows) != 4 {
-		t.Errorf("%d columns, %d rows", len(table.Columns), len(table.Rows))
-	}
-}
-
-// An experiment may consist of a figure only, and several experiments share a page.
-func TestPageOfSeveral(t *testing.T) {
-	a, b := parse(t, demo), parse(t, demo)
-	a.Figures, b.Figures = nil, nil
-	b.Profile, b.Title, b.Cells = "smoke", "Another <one>", nil
-	dir := t.TempDir()
-	if _, err := Write(dir, []*experiment.Spec{a, b}, shared(t), keyed); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`<a href="#demo">Distilling 100 % of it</a>`, `<section id="demo-smoke">`, "Another &lt;one&gt;"} {
-		if !bytes.Contains(page, []byte(want)) {
-			t.Errorf("the page lacks %s", want)
-		}
-	}
-}
-
-// Records are found by their keys alone. A run with an unknown key counts as not run.
-func TestFinding(t *testing.T) {
 	s := parse(t, small)
-	st := emptyStore(t, t.TempDir())
-	c := s.Cells[0]
-	for _, digest := range []string{"sha256:a", "sha256:b"} {
-		data := dataOf("mnist")
-		data.Digest = digest
-		id := c.Identity(data, 0)
-		if _, err := st.Put(recordOf(c, id, 0), false); err != nil {
-			t.Fatal(err)
-		}
-		r := Load(s, st, Options{Key: func(*experiment.Cell, uint64) (string, bool) { return id.Key(), true }})
-		if got := r.Cells[0].Runs[0].Record; got == nil || got.Result.Key != id.Key() || len(r.Problems) > 0 {
-			t.Errorf("%v, problems %q", got, r.Problems)
-		}
-	}
-	r := Load(s, st, Options{Key: func(*experiment.Cell, uint64) (string, bool) { return "", false }})
-	if got := r.Cells[0].Runs[0]; got.state() != sheet.NotRun || len(r.Problems) > 0 {
-		t.Errorf("%+v, problems %q", got, r.Problems)
+	if _, err := Write(t.TempDir(), []*experiment.Spec{s, s}, shared(t), keyed); err == nil || !strings.Contains(err.Error(), "two experiments write tables/") {
+		t.Errorf("error %v", err)
 	}
 }
 
@@ -251,13 +154,15 @@ func TestDamagedRecord(t *testing.T) {
 	for _, of := range []struct {
 		cell, run int
 		name      string
-	}{{0, 0, "timing.csv"}, {0, 0, "trace.csv"}, {0, 1, "result.json"}, {1, 0, "result.json"}} {
+	}{{0, 0, "distilled.npz"}, {0, 0, "trace.csv"}, {0, 1, "result.json"}, {1, 0, "result.json"}} {
 		if err := os.WriteFile(filepath.Join(r.Cells[of.cell].Runs[of.run].Record.Dir, of.name), []byte("{"), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
 	st := store.Open(filepath.Dir(filepath.Dir(filepath.Dir(r.Cells[0].Runs[0].Record.Dir))))
-	out, err := Write(t.TempDir(), []*experiment.Spec{s, s}, st, keyed)
+	other := *s
+	other.Name = "other"
+	out, err := Write(t.TempDir(), []*experiment.Spec{s, &other}, st, keyed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +222,7 @@ func TestSelection(t *testing.T) {
 			t.Errorf("unexpected file %s", name)
 		}
 	}
-	said := "A selection: -only 'dataset:mnist method:(slow fast-ls) ipc:(1 10)'."
+	said := "Flags: -only 'dataset:mnist method:(slow fast-ls) ipc:(1 10)'."
 	for _, name := range []string{"tables/demo-selection.md", "tables/demo-selection-pairs.md", "tables/demo-selection-claims.tex", "figures/demo-selection-by-ipc.tex", "index-selection.html"} {
 		content, ok := after[name]
 		if content = strings.NewReplacer("&#39;", "'", "\\(", "(", "\\)", ")").Replace(content); !ok || !strings.Contains(content, said) {
@@ -371,21 +276,11 @@ func TestEmptyStore(t *testing.T) {
 	if len(got) != len(out.Files) || got["figures/demo-process.pdf"] != "" || got["tables/demo-pairs.tex"] != "" {
 		t.Errorf("%d files, written %d: %q", len(got), len(out.Files), slices.Sorted(maps.Keys(got)))
 	}
-	if table := got["tables/demo.md"]; !strings.Contains(table, "percent: no run has been computed.") {
+	if table := got["tables/demo.md"]; !strings.Contains(table, "percent: no run has a readable record.") {
 		t.Error(table)
 	}
 	if failures := out.Results[0].Failures(); len(out.Problems) != 1 || failures != nil {
 		t.Errorf("problems %q, failures %q", out.Problems, failures)
-	}
-}
-
-func TestAllFailed(t *testing.T) {
-	s, st := parse(t, small), emptyStore(t, t.TempDir())
-	if err := st.Fail(store.Failure{Identity: s.Cells[0].Identity(dataOf("mnist"), 0), Kind: "panic"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := Load(s, st, keyed).sheets[0].Caption; !strings.Contains(got, "percent: no run has a readable record yet.") {
-		t.Error(got)
 	}
 }
 
@@ -406,30 +301,22 @@ func TestPageOrder(t *testing.T) {
 	}
 }
 
-// Only files in the folder of the page are linked.
-func TestLinkTo(t *testing.T) {
-	dir := t.TempDir()
-	for file, want := range map[string]string{
-		filepath.Join(dir, "runs", "a b#c.png"):   "runs/a%20b%23c.png",
-		filepath.Join(dir, "..", "elsewhere.png"): "",
-	} {
-		if got := linkTo(dir, file); got != want {
-			t.Errorf("%s: %q, want %q", file, got, want)
-		}
-	}
-}
-
 // The page links records in its folder, and shows a picture of each cell. It does neither for records
 // elsewhere.
 func TestLinksToRecords(t *testing.T) {
 	s := parse(t, small)
 	r := made(t, small, map[string][]float64{"slow": {0.9, 0.8}, "fast-lr": {0.7}})
-	dir := filepath.Dir(filepath.Dir(filepath.Dir(r.Cells[0].Runs[0].Record.Dir)))
+	folder := filepath.Dir(filepath.Dir(filepath.Dir(r.Cells[0].Runs[0].Record.Dir)))
+	parent := filepath.Dir(folder)
+	renamed := filepath.Join(parent, "a b#c")
+	if err := os.Rename(folder, renamed); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		dir   string
 		links int
-	}{{dir, 5}, {t.TempDir(), 0}} { // three records and two pictures
-		out, err := Write(c.dir, []*experiment.Spec{s}, store.Open(dir), keyed)
+	}{{parent, 5}, {t.TempDir(), 0}} { // three records and two pictures
+		out, err := Write(c.dir, []*experiment.Spec{s}, store.Open(renamed), keyed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -437,9 +324,13 @@ func TestLinksToRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		links := regexp.MustCompile(`(?:href|src)="(runs/[^"]*)"`).FindAllSubmatch(page, -1)
+		links := regexp.MustCompile(`(?:href|src)="([^"# ]*/runs/[^"# ]*)"`).FindAllSubmatch(page, -1)
 		for _, l := range links {
-			if _, err := os.Stat(filepath.Join(c.dir, string(l[1]))); err != nil {
+			name, err := url.PathUnescape(string(l[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Stat(filepath.Join(c.dir, name)); err != nil {
 				t.Error(err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"dgkip/harness/experiment"
 	"dgkip/harness/report/sheet"
@@ -24,7 +25,7 @@ type Results struct {
 
 	options Options
 	layout  tableLayout              // of the main table
-	pairs   []difference             // row by row; none if columns show different metrics
+	pairs   []difference             // row by row; none if columns show times or different metrics
 	machine string                   // the kind of machine that took most of the times
 	data    map[string]store.Dataset // by name
 	traces  map[string]*store.Trace  // by key
@@ -124,6 +125,22 @@ func (r *Results) distinct() []Run {
 	return out
 }
 
+// newest returns when the last of some runs finished, in UTC, and the commit that computed it. It
+// returns zero values without records.
+func newest(runs []Run) (finished time.Time, commit string) {
+	for _, run := range runs {
+		if run.Record == nil || !run.Record.Provenance.Finished.After(finished) {
+			continue
+		}
+		p := run.Record.Provenance
+		finished, commit = p.Finished.UTC(), "unknown"
+		if n := len(p.Sessions); n > 0 && p.Sessions[n-1].Host.Git.Commit != "" {
+			commit = short(p.Sessions[n-1].Host.Git.Commit)
+		}
+	}
+	return finished, commit
+}
+
 // progress counts the runs by their state.
 func (r *Results) progress() (n map[sheet.State]int, all int) {
 	n = map[sheet.State]int{}
@@ -151,17 +168,10 @@ func (r *Results) progressText() string {
 
 // nothing explains why a table or figure has no value at all.
 func (r *Results) nothing() string {
-	switch n, _ := r.progress(); {
-	case n[sheet.Blank] > 0:
+	if n, _ := r.progress(); n[sheet.Blank] > 0 {
 		return "no run has this number"
-	case n[sheet.NotRun] > 0 && n[sheet.Failed]+n[sheet.Damaged] > 0:
-		return "no run has a readable record yet"
-	case n[sheet.Damaged] > 0:
-		return "no record can be read"
-	case n[sheet.Failed] > 0:
-		return "every run has failed"
 	}
-	return "no run has been computed"
+	return "no run has a readable record"
 }
 
 // done lists the runs with a record.

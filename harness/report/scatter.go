@@ -22,9 +22,8 @@ func (b *figureBuilder) scatter() chart.Picture {
 		b.noteTimes()
 	}
 	panels := b.panels(x, b.yAxis(), func(g group, title string) []chart.Series {
-		s := chart.Series{Kind: chart.Dots, Name: title}
-		s.Color, s.Variant = b.look(g)
-		s.Mark = b.mark(s.Color)
+		look := b.looks[g.key()]
+		s := chart.Series{Kind: chart.Dots, Name: title, Color: look.color, Variant: look.variant, Mark: look.mark}
 		for _, c := range g.cells {
 			at, y := b.r.cell(c, name), b.r.cell(c, b.f.Y[0])
 			if at.N > 0 && y.N > 0 && (!x.Log || at.middle() > 0) {

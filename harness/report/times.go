@@ -36,7 +36,7 @@ func (c *CellRuns) timed() []Run {
 
 // ownTimes lists the cell's own runs with a time: those on an idle machine or, if there are none,
 // the others. All ran on the same kind of machine as the first of them, because a median over
-// different machines would be the time of none.
+// different machines would describe no machine.
 func (c *CellRuns) ownTimes() []Run {
 	for _, wanted := range []bool{true, false} {
 		var out []Run

@@ -16,11 +16,10 @@ type Report struct {
 	Files    []string   // written, or unchanged
 	Page     string     // the page among the files
 	Problems []string   // what is missing from the report or looks wrong
-	LeftOut  []error    // why files were not written
 }
 
 // Write writes tables/, figures/ and index.html into a folder, from the records in the store. It
-// leaves a page and an RO-Crate alone that another program wrote, and replaces all other files.
+// replaces files of the same names, but no page or RO-Crate of another program (see InTheWay).
 //
 // A file name begins with the experiment, followed by the profile unless it is the default. The
 // main table adds nothing to it. Further tables add -reproduced, -pairs or -claims, the numbers of
@@ -30,6 +29,9 @@ type Report struct {
 // figures have no content now.
 func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Report, error) {
 	x, out := newReader(st), &Report{}
+	if err := InTheWay(dir, o); err != nil {
+		return out, err
+	}
 	for _, s := range specs {
 		out.Results = append(out.Results, x.load(s, o))
 	}
@@ -43,14 +45,14 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	for _, part := range parts {
 		w.puts, w.removed = append(w.puts, part.puts...), append(w.removed, part.removed...)
 	}
-	if w.putOver(pageName(o), pageSign, page(sections, o.UnderWay)) {
-		out.Page = filepath.Join(dir, pageName(o))
-	}
+	w.put(pageName(o), page(sections, o.UnderWay))
 	if pageName(o) == wholePage {
-		w.putOver(crateName, crateSign, crate(sections, w.puts))
+		w.put(crateName, crate(sections, w.puts))
 	}
 	err := w.write()
-	out.LeftOut = w.leftOut
+	if err == nil {
+		out.Page = filepath.Join(dir, pageName(o))
+	}
 	for _, o := range w.puts {
 		out.Files = append(out.Files, filepath.Join(dir, o.name))
 	}
@@ -70,6 +72,9 @@ func (w *writer) section(r *Results, dir string) section {
 	return r.section(figures, dir)
 }
 
+// wholePage is the page of whole experiments.
+const wholePage = "index.html"
+
 func pageName(o Options) string {
 	if !o.Only.Empty() || len(o.Set) > 0 {
 		return "index-selection.html"
@@ -77,14 +82,11 @@ func pageName(o Options) string {
 	return wholePage
 }
 
-const wholePage = "index.html"
-
 // writer collects the files of a report, and writes them.
 type writer struct {
 	dir     string
 	puts    []output
 	removed []string
-	leftOut []error // why files are not written
 }
 
 func (w *writer) tables(r *Results) {
@@ -134,17 +136,6 @@ func (w *writer) figures(r *Results) []figure {
 // put adds a file to write.
 func (w *writer) put(name string, content []byte) {
 	w.puts = append(w.puts, output{name, content})
-}
-
-// putOver adds a file to write, unless another program has written it: the file that is there lacks
-// the sign.
-func (w *writer) putOver(name, sign string, content []byte) bool {
-	if err := foreign(filepath.Join(w.dir, name), sign); err != nil {
-		w.leftOut = append(w.leftOut, err)
-		return false
-	}
-	w.put(name, content)
-	return true
 }
 
 // remove adds files of an earlier report to remove.

@@ -3,7 +3,6 @@ package rng
 import (
 	"bytes"
 	"math"
-	"slices"
 	"testing"
 )
 
@@ -82,33 +81,6 @@ func TestOneWordPerNumber(t *testing.T) {
 	}
 }
 
-// TestFill compares FillNormal with single draws.
-func TestFill(t *testing.T) {
-	dst := make([]float32, 100)
-	Stream(1, "fill").FillNormal(dst, 0, 1)
-	r := Stream(1, "fill")
-	for i := range dst {
-		if dst[i] != float32(r.Normal64()) {
-			t.Fatalf("FillNormal differs from Normal64 at %d", i)
-		}
-	}
-	Stream(1, "fill").FillNormal(dst, 7, 0)
-	if slices.Min(dst) != 7 || slices.Max(dst) != 7 {
-		t.Error("a distribution of no width is not constant")
-	}
-}
-
-// TestRanges checks the extreme words, for which a value could leave its range.
-func TestRanges(t *testing.T) {
-	if x := float64(uint64(math.MaxUint64)>>11) * 0x1p-53; x >= 1 {
-		t.Errorf("Float64 reaches %v", x)
-	}
-	top := 0.5 - 0x1p-53
-	if z := quantile(top); math.Abs(z-8.209536151601387) > 1e-14 || quantile(-top) != -z {
-		t.Errorf("the normals reach %v and %v", quantile(-top), z)
-	}
-}
-
 // TestQuantile compares with values of the inverse distribution function known to many digits.
 func TestQuantile(t *testing.T) {
 	tests := []struct{ q, want float64 }{
@@ -126,41 +98,5 @@ func TestQuantile(t *testing.T) {
 		if got := quantile(tt.q); math.Abs(got-tt.want) > 4e-16*math.Abs(tt.want) {
 			t.Errorf("quantile(%v) = %v, want %v", tt.q, got, tt.want)
 		}
-	}
-}
-
-func TestPanics(t *testing.T) {
-	tests := []struct {
-		want string
-		call func(*Rand)
-	}{
-		{"rng.IntN: n must be positive", func(r *Rand) { r.IntN(0) }},
-		{"rng.IntN: n must be positive", func(r *Rand) { r.IntN(-1) }},
-		{"rng.Perm: n must not be negative", func(r *Rand) { r.Perm(-1) }},
-	}
-	for _, tt := range tests {
-		func() {
-			defer func() {
-				if got := recover(); got != tt.want {
-					t.Errorf("panic %v, want %q", got, tt.want)
-				}
-			}()
-			tt.call(Stream(1))
-		}()
-	}
-}
-
-func BenchmarkFillNormal(b *testing.B) {
-	r, dst := Stream(1, "bench"), make([]float32, 10_000)
-	for b.Loop() {
-		r.FillNormal(dst, 0, 1)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(dst)), "ns/normal")
-}
-
-func BenchmarkUint64(b *testing.B) {
-	r := Stream(1, "bench")
-	for b.Loop() {
-		r.Uint64()
 	}
 }

@@ -11,12 +11,14 @@ package sets
 
 import (
 	"archive/zip"
+	"bytes"
 	"cmp"
 	"compress/flate"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -149,6 +151,26 @@ func (f *File) Read(name string, most int) (Array, error) {
 	}
 	a.Name = name
 	return a, nil
+}
+
+// Unpack returns all arrays in the content of a file. The images of a record are float32.
+func Unpack(name string, content []byte) ([]Array, error) {
+	f, err := New(name, bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, err
+	}
+	var list []Array
+	for _, name := range f.Names() {
+		a, err := f.Read(name, math.MaxInt)
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := values[float32](a); !ok && name == "images" {
+			return nil, fmt.Errorf("%s: the images are not numbers", f.path)
+		}
+		list = append(list, a)
+	}
+	return list, nil
 }
 
 // OpenRegular opens a file. It refuses folders, and pipes, which would block.

@@ -108,7 +108,7 @@ func TestGolden(t *testing.T) {
 		t.Errorf("the file starts with %s", got)
 	}
 	digest := func(b []byte) string {
-		arrays, err := allOf("set.npz", b)
+		arrays, err := Unpack("set.npz", b)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -120,7 +120,7 @@ func readSet(f setFile, data *method.Data) (*method.Distilled, error) {
 		d.Notes = append(d.Notes, fmt.Sprintf("its classes are %s; they were taken for %s", Listed(got), Listed(data.Classes)))
 	}
 	if f.own && told["preprocess"] != data.Prep.Name {
-		return nil, fmt.Errorf("its preprocessing is %q, but the dataset's is %q", told["preprocess"], data.Prep.Name)
+		return nil, fmt.Errorf("its preprocessing is %q, but the dataset's is %q\nhint: choose data with the preprocessing of the set, or export a set of this data", told["preprocess"], data.Prep.Name)
 	}
 	if f.own && told["notes"] != "" {
 		d.Notes = append(d.Notes, strings.Split(told["notes"], "\n")...)

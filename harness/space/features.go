@@ -13,7 +13,16 @@ import (
 
 // Config returns the settings of the feature map of a model's networks.
 func Config(m method.Model, h, w, c int) features.Config {
-	return features.Config{Kind: m.Kind, H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth, Algorithm: m.Shape().Algo}
+	return features.Config{Kind: m.Kind, H: h, W: w, C: c, Nets: m.Nets, Width: m.Width, Depth: m.Depth}
+}
+
+// Dim returns the number of features of an image in a model's networks, or 0 for an exact
+// kernel.
+func Dim(m method.Model, h, w int) int {
+	if m.Exact() {
+		return 0
+	}
+	return Config(m, h, w, 1).Dim()
 }
 
 // featureSpace is the space of the features of some networks.
@@ -26,7 +35,8 @@ type featureSpace struct {
 // randomFeatures returns the space of networks drawn from the source's seed and stream.
 func randomFeatures(s Source) Space {
 	config, stream := Config(s.Model, s.Data.Train.H, s.Data.Train.W, s.Data.Train.C), []string{"features", s.Data.Name}
-	settings := fmt.Sprintf("v%d %+v seed %d", version, config, s.Seed)
+	// Algorithm was a setting. It stays in the keys, which name files on disk.
+	settings := fmt.Sprintf("v%d %s Algorithm:0} seed %d", version, strings.TrimSuffix(fmt.Sprintf("%+v", config), "}"), s.Seed)
 	if s.Draw != nil {
 		stream, settings = s.Draw, settings+" draw "+strings.Join(s.Draw, " ")
 	}
@@ -44,11 +54,7 @@ func (s featureSpace) mapping() (*features.Map, error) {
 // training returns the features of the training images, [n, M].
 func (s featureSpace) training(ctx context.Context) (tensor.Mat[float32], error) {
 	return method.Do(s.Shared, s.Key("features"), func() (tensor.Mat[float32], error) {
-		of, err := s.Digest()
-		if err != nil {
-			return tensor.Mat[float32]{}, err
-		}
-		return s.mapped(ctx, s.Data.Train.X, Kept{s.Shared, "training", of})
+		return s.mapped(ctx, s.Data.Train.X, Kept{s.Shared, "training", s.Digest})
 	})
 }
 
@@ -60,12 +66,11 @@ func (s featureSpace) mapped(ctx context.Context, x []float32, kept Kept) (tenso
 		return tensor.Mat[float32]{}, err
 	}
 	phi := tensor.NewMat[float32](len(x)/s.Data.Train.Size(), m.Dim())
-	key := strings.Join([]string{"features", s.settings, s.Data.Name, kept.Digest}, " ")
 	var disk method.Disk
-	if s.Draw == nil {
+	key := ""
+	if s.Draw == nil && kept.In.Disk() != nil {
 		disk = kept.In.Disk()
-	}
-	if disk != nil {
+		key = strings.Join([]string{"features", s.settings, s.Data.Name, kept.Digest()}, " ")
 		s.Report("reading features")
 	}
 	return phi, method.OnDisk(disk, key, rows(phi), func() error {
@@ -102,16 +107,16 @@ func (s featureSpace) Show(ctx context.Context, x []float32, kept *Kept) (Images
 // stored implements Images by stored features.
 type stored struct{ phi tensor.Mat[float32] } // [n, M]
 
-func (s stored) Gram() tensor.Mat[float64] { return convex.GramOf(s.phi) }
+func (s stored) Gram(context.Context) (tensor.Mat[float64], error) { return convex.GramOf(s.phi), nil }
 
-func (s stored) Norms() []float64 {
+func (s stored) Norms(context.Context) ([]float64, error) {
 	norms := make([]float64, s.phi.Rows)
 	tensor.Parallel(s.phi.Rows, func(i int) {
 		for _, v := range s.phi.Row(i) {
 			norms[i] += float64(v) * float64(v)
 		}
 	})
-	return norms
+	return norms, nil
 }
 
 func (s stored) Cross(_ context.Context, set Images) (tensor.Mat[float64], error) {

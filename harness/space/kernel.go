@@ -7,24 +7,17 @@ import (
 
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
+	"dgkip/harness/nngp"
 	"dgkip/harness/tensor"
 )
 
 // images are images prepared for an exact kernel. T is the implementation.
 type images[T any] interface {
-	Gram() tensor.Mat[float64] // for few images
-	Norms() []float64
-	cross(ctx context.Context, with T) (tensor.Mat[float32], error)
-	chosen(batch []int) T
-	pass(set []float32) kernelPass                                // of a set with these real images
-	large(context.Context, Source) (tensor.Mat[float32], error)   // Gram matrix of many images
-	lower(ctx context.Context, s Source) (convex.Triangle, error) // the lower half of large
-}
-
-// kernelPass is a pass like nngp.Pass.
-type kernelPass interface {
-	Forward(gradient bool) (gram tensor.Mat[float64], cross tensor.Mat[float32])
-	Backward(dx []float32, dGram tensor.Mat[float64], dCross tensor.Mat[float32])
+	Gram(context.Context) (tensor.Mat[float64], error) // for few images
+	Norms(context.Context) ([]float64, error)
+	Cross(ctx context.Context, with T) (tensor.Mat[float32], error)
+	Chosen(batch []int) T
+	NewPass(set []float32) nngp.Pass // of a set with these real images
 }
 
 // kernelSpace is the space of an exact kernel. Nothing is random. A model Theta_O has one weight
@@ -34,7 +27,9 @@ type kernelSpace[T images[T]] struct {
 	Source
 	kernel any  // its printed form is part of Settings, and so of cache keys
 	exact  bool // the Gram matrix of few real images is computed in float64
-	take   func(ctx context.Context, x []float32) (T, error)
+	take   func(ctx context.Context, x []float32, progress func(done float64)) (T, error)
+	large  func(ctx context.Context, of T) (tensor.Mat[float32], error) // Gram matrix of many images
+	lower  func(ctx context.Context, of T) (convex.Triangle, error)     // the lower half of large
 }
 
 // Settings implements Space. It omits the seed and the number and width of networks, so that all
@@ -49,7 +44,7 @@ func (s kernelSpace[T]) Settings() string {
 
 // training returns the training images, prepared for the kernel.
 func (s kernelSpace[T]) training(ctx context.Context) (T, error) {
-	return method.Do(s.Shared, s.Key("exact images"), func() (T, error) { return s.take(ctx, s.Data.Train.X) })
+	return method.Do(s.Shared, s.Key("exact images"), func() (T, error) { return s.take(ctx, s.Data.Train.X, nil) })
 }
 
 // Real implements Space. The lower half is not kept, as it is large and only one model needs it.
@@ -57,9 +52,9 @@ func (s kernelSpace[T]) Real(ctx context.Context) (convex.Problem, error) {
 	real, err := s.training(ctx)
 	p := convex.Problem{
 		Large: func(ctx context.Context) (tensor.Mat[float32], error) {
-			return method.Do(s.Shared, s.Key("gram"), func() (tensor.Mat[float32], error) { return real.large(ctx, s.Source) })
+			return method.Do(s.Shared, s.Key("gram"), func() (tensor.Mat[float32], error) { return s.large(ctx, real) })
 		},
-		Lower: func(ctx context.Context) (convex.Triangle, error) { return real.lower(ctx, s.Source) },
+		Lower: func(ctx context.Context) (convex.Triangle, error) { return s.lower(ctx, real) },
 	}
 	if s.exact {
 		p.Exact = real.Gram
@@ -69,7 +64,7 @@ func (s kernelSpace[T]) Real(ctx context.Context) (convex.Problem, error) {
 
 // Show implements Space. Its result is cheap and not kept.
 func (s kernelSpace[T]) Show(ctx context.Context, x []float32, _ *Kept) (Images, error) {
-	images, err := s.take(ctx, x)
+	images, err := s.take(ctx, x, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +85,11 @@ type inKernel[T images[T]] struct {
 	with tensor.Mat[float32]
 }
 
-func (s *inKernel[T]) Gram() tensor.Mat[float64] { return s.images.Gram() }
-func (s *inKernel[T]) Norms() []float64          { return s.images.Norms() }
+func (s *inKernel[T]) Gram(ctx context.Context) (tensor.Mat[float64], error) {
+	return s.images.Gram(ctx)
+}
+
+func (s *inKernel[T]) Norms(ctx context.Context) ([]float64, error) { return s.images.Norms(ctx) }
 
 func (s *inKernel[T]) Cross(ctx context.Context, set Images) (tensor.Mat[float64], error) {
 	with, err := s.compare(ctx, set)
@@ -103,7 +101,7 @@ func (s *inKernel[T]) compare(ctx context.Context, set Images) (tensor.Mat[float
 	if of.seen == s { // a set is scored under several losses
 		return of.with, nil
 	}
-	with, err := s.images.cross(ctx, of.images)
+	with, err := s.images.Cross(ctx, of.images)
 	if err == nil {
 		of.seen, of.with = s, with
 	}
@@ -120,14 +118,18 @@ func (s *inKernel[T]) Student(ctx context.Context, set Images, c tensor.Mat[floa
 
 func (s *inKernel[T]) View(ctx context.Context, theta *Model) (convex.View, error) {
 	f, err := s.Outputs(ctx, theta)
-	return convex.Kernel{K: s.Gram(), F: f, Norm2: theta.Norm * theta.Norm}, err
+	if err != nil {
+		return nil, err
+	}
+	k, err := s.Gram(ctx)
+	return convex.Kernel{K: k, F: f, Norm2: theta.Norm * theta.Norm}, err
 }
 
 func (s *inKernel[T]) Outputs(ctx context.Context, theta *Model) (tensor.Mat[float64], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reals.Rows == 0 {
-		reals, err := s.images.cross(ctx, s.real)
+		reals, err := s.images.Cross(ctx, s.real)
 		if err != nil {
 			return tensor.Mat[float64]{}, err
 		}
@@ -147,8 +149,8 @@ type learning[T images[T]] struct {
 	images []float32
 	real   T
 	theta  *Model
-	pass   kernelPass // with the real images of the last View
-	all    bool       // whether pass contains all real images
+	pass   nngp.Pass // with the real images of the last View
+	all    bool      // whether pass contains all real images
 	grad   convex.KernelGradient
 	view   convex.Kernel
 }
@@ -157,9 +159,9 @@ type learning[T images[T]] struct {
 // real images.
 func (p *learning[T]) View(_ int, gradient bool, batch []int) convex.View {
 	if batch != nil {
-		p.pass, p.all = p.real.chosen(batch).pass(p.images), false
+		p.pass, p.all = p.real.Chosen(batch).NewPass(p.images), false
 	} else if !p.all {
-		p.pass, p.all = p.real.pass(p.images), true
+		p.pass, p.all = p.real.NewPass(p.images), true
 	}
 	p.view = p.viewOf(p.pass, gradient, p.all)
 	if gradient {
@@ -168,7 +170,7 @@ func (p *learning[T]) View(_ int, gradient bool, batch []int) convex.View {
 	return p.view
 }
 
-func (p *learning[T]) viewOf(pass kernelPass, gradient, all bool) convex.Kernel {
+func (p *learning[T]) viewOf(pass nngp.Pass, gradient, all bool) convex.Kernel {
 	var v convex.Kernel
 	v.K, v.Reals = pass.Forward(gradient)
 	if p.theta == nil {
@@ -183,7 +185,7 @@ func (p *learning[T]) viewOf(pass kernelPass, gradient, all bool) convex.Kernel 
 
 func (p *learning[T]) Whole() convex.View {
 	if !p.all { // a new pass, because p.pass stores the state for Back
-		return p.viewOf(p.real.pass(p.images), false, true)
+		return p.viewOf(p.real.NewPass(p.images), false, true)
 	}
 	v := p.view
 	v.Grad = nil

@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"reflect"
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/mat"
-
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
+	"dgkip/harness/method/methodtest"
+	"dgkip/harness/nngp"
 	"dgkip/harness/rng"
 )
 
@@ -47,7 +46,14 @@ func testConvGram(t *testing.T, r Source) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	small, norms := few.Gram(), few.Norms()
+	small, err := few.Gram(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	norms, err := few.Norms(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i := range 10 {
 		for j := range 10 {
 			if want := k.Row(60 + i)[60+j]; float32(small.Row(i)[j]) != want || k.Row(60 + j)[60+i] != want {
@@ -58,12 +64,12 @@ func testConvGram(t *testing.T, r Source) {
 			t.Errorf("k(%d, %d) is %v, not %v", i, i, norms[i], small.Row(i)[i])
 		}
 	}
-	v, err := r.Space().(kernelSpace[convImages]).training(ctx)
+	v, err := r.Space().(kernelSpace[nngp.ConvImages]).training(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const rows = 2 * gramRows
-	strips, err := v.strips(ctx, r, rows)
+	strips, err := convStrips(ctx, r, v, rows)
 	if err != nil || len(strips) != 2 {
 		t.Fatal(len(strips), err)
 	}
@@ -78,13 +84,13 @@ func testConvGram(t *testing.T, r Source) {
 
 // stopping is a disk that calls stop after left values were saved.
 type stopping struct {
-	memory
+	methodtest.Disk
 	left int
 	stop context.CancelFunc
 }
 
 func (d *stopping) Save(key string, size int64, write func(io.Writer) error) {
-	d.memory.Save(key, size, write)
+	d.Disk.Save(key, size, write)
 	if d.left--; d.left == 0 {
 		d.stop()
 	}
@@ -97,24 +103,24 @@ func TestConvGramResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	disk := &stopping{memory{}, 2, stop}
+	disk := &stopping{left: 2, stop: stop}
 	r := many("ntk-conv")
 	r.Shared = r.Shared.With(disk)
 	if _, err := gram(ctx, r); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	if len(disk.memory) != 2 {
-		t.Fatalf("%d values on disk, want 2 parts", len(disk.memory))
+	if len(disk.Content) != 2 {
+		t.Fatalf("%d values on disk, want 2 parts", len(disk.Content))
 	}
 	r.Shared = new(method.Shared).With(disk)
 	got, err := gram(context.Background(), r)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("not the same (%v)", err)
 	}
-	if len(disk.memory) != 3 {
-		t.Errorf("%d values on disk, want 3 parts", len(disk.memory))
+	if len(disk.Content) != 3 {
+		t.Errorf("%d values on disk, want 3 parts", len(disk.Content))
 	}
-	for key := range disk.memory {
+	for key := range disk.Content {
 		if strings.Contains(key, "seed") {
 			t.Errorf("the key %q contains a seed, although nothing is drawn", key)
 		}
@@ -135,33 +141,6 @@ func TestSettingsAreFixed(t *testing.T) {
 		s.Model.Bias = 0.2
 		if got := s.Space().Settings(); got == want {
 			t.Errorf("%q with another bias", got)
-		}
-	}
-}
-
-// A Gram matrix of a tangent kernel is positive definite, and the kernel within a set is symmetric.
-func TestTangentGram(t *testing.T) {
-	for _, kind := range []string{"ntk", "ntk-conv"} {
-		r := real(kind)
-		few, err := r.Space().Show(t.Context(), r.Data.Train.X[:10*r.Data.Train.Size()], nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cross, err := few.Cross(t.Context(), few)
-		if err != nil {
-			t.Fatal(err)
-		}
-		k := few.Gram()
-		for i := range k.Rows {
-			for j := range i {
-				if x, y := cross.Row(i)[j], cross.Row(j)[i]; math.Abs(x-y) > 1e-5*k.Row(i)[i] || k.Row(i)[j] != k.Row(j)[i] {
-					t.Errorf("%s: k(%d, %d) is %v, but %v the other way", kind, i, j, x, y)
-				}
-			}
-			k.Row(i)[i] *= 1 + 1e-10
-		}
-		if !new(mat.Cholesky).Factorize(mat.NewSymDense(k.Rows, k.Data)) {
-			t.Errorf("%s: not positive definite", kind)
 		}
 	}
 }

@@ -68,12 +68,13 @@ func (s Source) Key(what string) string {
 
 // Digest identifies the training images and labels. It is computed once, as all runs that share
 // memory use the same dataset.
-func (s Source) Digest() (string, error) {
-	return method.Do(s.shared(), "teacher digest", func() (string, error) { return Digest(s.Data.Train), nil })
+func (s Source) Digest() string {
+	of, _ := method.Do(s.shared(), "teacher digest", func() (string, error) { return digest(s.Data.Train), nil })
+	return of
 }
 
-// Digest identifies images and their labels.
-func Digest(s method.Images) string {
+// digest identifies images and their labels.
+func digest(s method.Images) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %d %d %d\n", s.Len(), s.H, s.W, s.C)
 	buffer := make([]byte, 0, 1<<16)

@@ -34,8 +34,8 @@ type Model struct {
 
 // Images are images in a space.
 type Images interface {
-	Gram() tensor.Mat[float64] // inner products of all pairs, [n, n]
-	Norms() []float64          // k(x, x), [n]
+	Gram(context.Context) (tensor.Mat[float64], error) // inner products of all pairs, [n, n]
+	Norms(context.Context) ([]float64, error)          // k(x, x), [n]
 	// Cross returns the inner products with a set, [n, n_S].
 	Cross(ctx context.Context, set Images) (tensor.Mat[float64], error)
 	// Student returns the outputs of C'A, where A are the set's features, [n, K].
@@ -61,23 +61,18 @@ type Pass interface {
 // Kept names the place for the features of many images.
 type Kept struct {
 	In     *method.Shared
-	What   string // names the images in progress reports
-	Digest string // names the images in keys
+	What   string        // names the images in progress reports
+	Digest func() string // names the images in keys on disk
 }
 
 // kinds are the spaces other than features of random networks, by the kind of the model. Files
 // of this package register them.
-var kinds = map[string]kind{}
-
-type kind struct {
-	space func(Source) Space
-	flops func(method.Sizes) float64 // of a pass in an update; nil means PassFlops of networks
-}
+var kinds = map[string]func(Source) Space{}
 
 // Space returns the space of the source's model.
 func (s Source) Space() Space {
-	if k, ok := kinds[s.Model.Kind]; ok {
-		return k.space(s)
+	if space, ok := kinds[s.Model.Kind]; ok {
+		return space(s)
 	}
 	return randomFeatures(s)
 }
@@ -86,6 +81,6 @@ func (s Source) Space() Space {
 // result.
 func (s Source) ShowTest(ctx context.Context, t method.Trial) (Images, error) {
 	return method.Do(t.Own, s.Key("test features"), func() (Images, error) {
-		return s.Space().Show(ctx, t.Test.X, &Kept{In: t.Own, What: "test", Digest: Digest(t.Test)})
+		return s.Space().Show(ctx, t.Test.X, &Kept{In: t.Own, What: "test", Digest: func() string { return digest(t.Test) }})
 	})
 }

@@ -1,10 +1,8 @@
 package space
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"testing"
 
 	"dgkip/harness/method"
@@ -26,23 +24,6 @@ func gram(ctx context.Context, s Source) (tensor.Mat[float32], error) {
 		return tensor.Mat[float32]{}, err
 	}
 	return p.Large(ctx)
-}
-
-// memory is a method.Disk in memory.
-type memory map[string][]byte
-
-func (m memory) Load(key string, read func(io.Reader) error) bool {
-	b, ok := m[key]
-	return ok && read(bytes.NewReader(b)) == nil
-}
-
-func (m memory) Keep(string, int64, func(io.Writer) error) {}
-
-func (m memory) Save(key string, size int64, write func(io.Writer) error) {
-	var b bytes.Buffer
-	if err := write(&b); err == nil && int64(b.Len()) == size {
-		m[key] = b.Bytes()
-	}
 }
 
 // The Gram matrix, which takes half a minute at full size, stops with the context.
@@ -81,8 +62,14 @@ func TestScoringStops(t *testing.T) {
 		if _, err := set.Cross(stopped, set); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: inner products: %v", kind, err)
 		}
+		if _, err := set.Gram(stopped); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: Gram matrix: %v", kind, err)
+		}
 		f, err := set.Student(t.Context(), set, c)
-		if err != nil || float32(f.Data[1]) != float32(set.Gram().Row(0)[1]) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k, err := set.Gram(t.Context()); err != nil || float32(f.Data[1]) != float32(k.Row(0)[1]) {
 			t.Errorf("%s: asked again: %v, %v", kind, f.Data, err)
 		}
 	}

@@ -32,8 +32,6 @@ type Cache struct {
 
 	mu   sync.Mutex // one Save at a time; two at once could exceed the budget
 	told sync.Once
-
-	kept sync.Map // time of the last Keep, by key
 }
 
 // Cache returns the store's cache, limited to budget bytes. The cache calls note with the first
@@ -137,27 +135,12 @@ func (u until) Read(b []byte) (int, error) {
 
 // Save implements method.Disk.
 func (p Part) Save(key string, size int64, write func(io.Writer) error) {
-	p.save(p.prefix+key, size, write, false)
-}
-
-// keepEvery is how often Keep writes.
-const keepEvery = 10 * time.Second
-
-// Keep implements method.Disk. The first call for a key writes nothing, because most computations
-// are short.
-func (p Part) Keep(key string, size int64, write func(io.Writer) error) {
-	key, now := p.prefix+key, time.Now()
-	last, before := p.kept.LoadOrStore(key, now)
-	if !before || now.Sub(last.(time.Time)) < keepEvery {
-		return
-	}
-	p.save(key, size, write, true)
-	p.kept.Store(key, time.Now())
+	p.save(p.prefix+key, size, write)
 }
 
 // save writes a value, or notes why it cannot.
-func (c *Cache) save(key string, size int64, write func(io.Writer) error, replace bool) {
-	err := c.put(key, size, write, replace)
+func (c *Cache) save(key string, size int64, write func(io.Writer) error) {
+	err := c.put(key, size, write)
 	if err == nil {
 		return
 	}
@@ -169,21 +152,17 @@ func (c *Cache) save(key string, size int64, write func(io.Writer) error, replac
 	})
 }
 
-func (c *Cache) put(key string, size int64, write func(io.Writer) error, replace bool) error {
+func (c *Cache) put(key string, size int64, write func(io.Writer) error) error {
 	name, all := c.file(key), size+sha256.Size
 	if all > c.budget {
 		return fmt.Errorf("the budget is only %.0f MB; raise disk in [cache] of the experiment", float64(c.budget)/1e6)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	room := c.budget - all
-	if info, err := os.Stat(name); err == nil {
-		if !replace {
-			return nil // another run has saved the value, which the key determines
-		}
-		room += info.Size()
+	if _, err := os.Stat(name); err == nil {
+		return nil // another run has saved the value, which the key determines
 	}
-	c.trim(room)
+	c.trim(c.budget - all)
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return err
 	}
@@ -256,12 +235,9 @@ func (s *Store) dropCache() (some bool) {
 	return some
 }
 
-// cached lists the cache files that may be removed. It checks their names, and does not follow
-// links, because a link may lead to foreign files.
+// cached lists the cache files that may be removed. It checks their names, because the folder may be a
+// link to one with foreign files.
 func (s *Store) cached() []string {
-	if s.linked("cache") {
-		return nil
-	}
 	names, _ := below(s.work("cache"))
 	return slices.DeleteFunc(names, func(name string) bool {
 		key := filepath.Base(name)

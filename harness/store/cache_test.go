@@ -85,34 +85,6 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// A state replaces the previous one, but only after ten seconds.
-func TestCacheKeep(t *testing.T) {
-	s := prepared(t)
-	c, notes := cached(t, s, 3)
-	keep := func(content string) {
-		part(c).Keep("state", int64(len(content)), func(w io.Writer) error {
-			_, err := io.WriteString(w, content)
-			return err
-		})
-	}
-	wait := func() { c.kept.Store("state", time.Now().Add(-keepEvery)) }
-	for i, step := range []struct {
-		late       bool
-		keep, want string
-	}{{false, "a", ""}, {false, "b", ""}, {true, "c", "c"}, {false, "d", "c"}, {true, "longer", "longer"}} {
-		if step.late {
-			wait()
-		}
-		keep(step.keep)
-		if b, found := load(c, "state"); string(b) != step.want || found != (step.want != "") {
-			t.Errorf("step %d: %q, want %q", i, b, step.want)
-		}
-	}
-	if left := entries(s.work("tmp")); len(left) > 0 || len(*notes) > 0 {
-		t.Errorf("left behind %v, notes %q", left, *notes)
-	}
-}
-
 // The value not used for the longest time is removed.
 func TestCacheBudget(t *testing.T) {
 	s := prepared(t)

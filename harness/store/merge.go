@@ -36,7 +36,7 @@ func (s *Store) Merge(ctx context.Context, dir string) (m Merged, err error) {
 	}
 	keys, err := from.Keys()
 	if err != nil {
-		return m, err
+		return m, fmt.Errorf("%s has %w to merge that can be read: %w", dir, ErrNothing, err)
 	}
 	if len(keys) == 0 {
 		if _, err := os.Stat(from.work("")); err == nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,7 +30,7 @@ const SetFile = "distilled.npz"
 
 // required and optional are the files of a record that have checksums. Optional files may be
 // missing in a copy of a record. SHA256SUMS still lists them, so they can be checked when they are
-// computed again.
+// computed again. SHA256SUMS of older records also lists timing.csv, which nothing reads.
 var (
 	required = []string{"result.json", "provenance.json", "trace.csv"}
 	optional = []string{SetFile, "preview.png", "timing.csv"}
@@ -41,6 +42,10 @@ var ErrDamaged = errors.New("damaged record")
 // errNewer is wrapped by errors of records that a later version of the program wrote. Lock and Put
 // refuse to compute such runs again.
 var errNewer = errors.New("it is from a later version of this program")
+
+// errOlder is wrapped by errors of records that an earlier version wrote. They are sound, but are
+// computed again.
+var errOlder = errors.New("from an earlier version")
 
 // sums returns the content of SHA256SUMS for files.
 func sums(files map[string][]byte) []byte {
@@ -170,7 +175,7 @@ func (r *Record) read(key string) error {
 		return fmt.Errorf("result.json: %w", err)
 	}
 	if r.Result.Schema != RecordSchema {
-		return fmt.Errorf("it is from an earlier version: this program reads schema %d, not %d", RecordSchema, r.Result.Schema)
+		return fmt.Errorf("%w: this program reads schema %d, not %d", errOlder, RecordSchema, r.Result.Schema)
 	}
 	list, err := readFile(filepath.Join(r.Dir, sumsFile))
 	if err != nil {
@@ -251,7 +256,10 @@ func (damage) Is(target error) bool { return target == ErrDamaged }
 // files lose the folder, which the message already names.
 func (r *Record) damaged(err error, mend string) error {
 	what := strings.NewReplacer(r.Dir+string(filepath.Separator), "", "\n", "; ").Replace(err.Error())
-	return damage{fmt.Errorf("the record %s is damaged: %s\nhint: %s", r.Dir, what, mend)}
+	if !errors.Is(err, errOlder) {
+		what = "damaged: " + what
+	}
+	return damage{fmt.Errorf("the record %s is %s\nhint: %s", r.Dir, what, mend)}
 }
 
 // damagedFile is damaged for errors in files other than the numbers.
@@ -261,8 +269,9 @@ func (r *Record) damagedFile(err error) error {
 	for _, axis := range slices.Sorted(maps.Keys(p.Cell)) {
 		only = append(only, experiment.Term(axis, p.Cell[axis]))
 	}
+	former := map[string]string{"desk": "short", "paper": "full"} // names of profiles in old records
 	return r.damaged(err, fmt.Sprintf("its numbers are sound and still count; -exp %s -profile %s -only '%s seed:%d' -force computes it again (with the flags -set, if any, of args in provenance.json)",
-		p.Experiment, p.Profile, strings.Join(only, " "), r.Result.Identity.Seed))
+		p.Experiment, cmp.Or(former[p.Profile], p.Profile), strings.Join(only, " "), r.Result.Identity.Seed))
 }
 
 // HasSet reports whether the file of the distilled set exists.
@@ -288,23 +297,6 @@ func (r *Record) Trace() (*Trace, error) {
 		return nil, r.damagedFile(fmt.Errorf("trace.csv: %w", err))
 	}
 	return t, nil
-}
-
-// Timing reads timing.csv. Errors are as in File.
-func (r *Record) Timing() ([]TimingRow, error) {
-	b, err := r.File("timing.csv")
-	if err != nil {
-		return nil, err
-	}
-	t, err := parseTrace(b)
-	if err != nil || len(t.Columns) != 3 {
-		return nil, r.damagedFile(errors.New("timing.csv is not in the format of this program"))
-	}
-	var rows []TimingRow
-	for _, row := range t.Rows {
-		rows = append(rows, TimingRow{From: int(row[0]), To: int(row[1]), Seconds: row[2]})
-	}
-	return rows, nil
 }
 
 // Verify checks the files that Get has not checked. Optional files may be missing.

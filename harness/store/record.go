@@ -112,22 +112,11 @@ type Timing struct {
 	Iteration    float64 `json:"seconds_per_iteration,omitempty"`
 	PerIteration int     `json:"updates_per_iteration,omitempty"`
 
-	// Flops is the number of floating-point operations of an update, or 0 if unknown. Unlike times,
-	// it can be compared across machines.
-	Flops float64 `json:"flops_per_update,omitempty"`
-
 	// Shared is set if other runs used the same machine (-jobs > 1, other processes in the same
 	// folder, or a busy machine). Hosts is the number of machines that computed updates. Tables mark times with
 	// Shared set or Hosts > 1.
 	Shared bool `json:"shared_machine"`
 	Hosts  int  `json:"hosts"`
-}
-
-// TimingRow is a line of timing.csv: the seconds per update between two updates.
-type TimingRow struct {
-	From, To int
-	Seconds  float64 // mean of one update
-	Before   float64 // mean time before an update, such as for training a network; not in the file
 }
 
 // Trace is the content of trace.csv: values observed during a run. The first column is update, and
@@ -164,7 +153,6 @@ type Draft struct {
 	Result     Result // Put sets Schema, Key, Images and Digests
 	Provenance Provenance
 	Trace      Trace
-	Timing     []TimingRow
 	Set        *method.Distilled
 }
 

@@ -107,5 +107,5 @@ func (s *Store) discard(old string) {
 	os.RemoveAll(old)
 }
 
-// Aside returns the folder of damaged records that were computed again.
+// Aside returns the folder of damaged and older records that were computed again.
 func (s *Store) Aside() string { return s.work("damaged") }

@@ -158,6 +158,9 @@ func TestTidyOthers(t *testing.T) {
 		put(other, "probe."+token(), long)
 		put(filepath.Join(other, "tmp"), "probe."+token(), long)
 		want := len(files(t, other))
+		if part != "tmp" {
+			want-- // a cache keeps to its budget also behind a link
+		}
 		if err := os.RemoveAll(s.work(part)); err != nil {
 			t.Fatal(err)
 		}

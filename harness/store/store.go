@@ -1,6 +1,6 @@
 // Package store keeps the records of runs in a folder.
 //
-//	runs/<2 hex>/<key>/    result.json provenance.json trace.csv timing.csv
+//	runs/<2 hex>/<key>/    result.json provenance.json trace.csv
 //	                       distilled.npz preview.png SHA256SUMS
 //	failed/<2 hex>/<key>/  failure.json
 //	data.json              descriptions of the datasets that runs used
@@ -28,7 +28,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -205,7 +204,6 @@ func (d Draft) files() (map[string][]byte, error) {
 	}
 	d.Provenance.Schema, d.Provenance.Key = RecordSchema, r.Key
 	files["trace.csv"] = d.Trace.CSV()
-	files["timing.csv"] = timingCSV(d.Timing)
 	files["result.json"] = indented(r)
 	files["provenance.json"] = indented(d.Provenance)
 	files[sumsFile] = sums(files)
@@ -219,15 +217,6 @@ func indented(v any) []byte {
 		panic("store: canonical JSON cannot be indented")
 	}
 	b.WriteByte('\n')
-	return b.Bytes()
-}
-
-func timingCSV(rows []TimingRow) []byte {
-	var b bytes.Buffer
-	b.WriteString("from,to,seconds_per_update\n")
-	for _, r := range rows {
-		fmt.Fprintf(&b, "%d,%d,%s\n", r.From, r.To, strconv.FormatFloat(r.Seconds, 'g', 6, 64))
-	}
 	return b.Bytes()
 }
 

@@ -15,7 +15,7 @@ import (
 func TestDrawsAreConcatenatedFeatures(t *testing.T) {
 	const draws = 3
 	r := real("fc")
-	problem := Problem{Loss: convex.LogisticLoss}
+	problem := usual(convex.LogisticLoss)
 	ctx := context.Background()
 	set := r.Data.Train.X[:4*r.Data.Train.Size()]
 	pass, norm, err := LearnInDraws(ctx, r, problem, draws, set, true)

@@ -1,10 +1,8 @@
 package teacher
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"math"
 	"reflect"
 	"runtime"
@@ -14,7 +12,6 @@ import (
 	"dgkip/harness/convex"
 	"dgkip/harness/method"
 	"dgkip/harness/method/methodtest"
-	"dgkip/harness/rng"
 	"dgkip/harness/space"
 	"dgkip/harness/tensor"
 )
@@ -26,6 +23,9 @@ func real(kind string) space.Source {
 	}
 }
 
+// usual is a problem with the default settings.
+func usual(loss convex.Loss) Problem { return Problem{Loss: loss, Lambda: DefaultLambda} }
+
 // gram returns the inner products of the training images.
 func gram(ctx context.Context, s space.Source) (tensor.Mat[float32], error) {
 	p, err := s.Space().Real(ctx)
@@ -35,103 +35,40 @@ func gram(ctx context.Context, s space.Source) (tensor.Mat[float32], error) {
 	return p.Large(ctx)
 }
 
-// memory is a method.Disk in memory.
-type memory map[string][]byte
-
-func (m memory) Load(key string, read func(io.Reader) error) bool {
-	b, ok := m[key]
-	return ok && read(bytes.NewReader(b)) == nil
-}
-
-func (m memory) Save(key string, size int64, write func(io.Writer) error) {
-	var b bytes.Buffer
-	if err := write(&b); err == nil && int64(b.Len()) == size {
-		m[key] = b.Bytes()
-	}
-}
-
-func (m memory) Keep(string, int64, func(io.Writer) error) {}
-
-// stopping is a memory that keeps solver states, and stops the solve at the second one.
-type stopping struct {
-	memory
-	stop   func()
-	states int
-}
-
-func (s *stopping) Keep(key string, size int64, write func(io.Writer) error) {
-	s.Save(key, size, write)
-	if s.states++; s.states == 2 {
-		s.stop()
-	}
-}
-
-// A solve that is stopped again and again continues each time.
-func TestInterruptedTheta(t *testing.T) {
-	three := func() space.Source {
-		r := real("nngp-conv")
-		r.Data.Classes = []string{"a", "b", "c"}
-		for i := range r.Data.Train.Labels {
-			r.Data.Train.Labels[i] = i % 3
-		}
-		return r
-	}
-	problem := Problem{Loss: convex.SoftmaxLoss, Gap: 1e-4}
-	want, err := problem.Theta(context.Background(), three())
-	if err != nil {
-		t.Fatal(err)
-	}
-	disk := &stopping{memory: memory{}}
-	for stops := 0; ; stops++ {
-		r := three()
-		r.Shared = r.Shared.With(disk)
-		ctx, stop := context.WithCancel(context.Background())
-		disk.states, disk.stop = 0, stop
-		got, err := problem.Theta(ctx, r)
-		if errors.Is(err, context.Canceled) && stops < 1000 {
-			continue
-		}
-		if err != nil || stops < 2 || !reflect.DeepEqual(got, want) {
-			t.Errorf("after %d stops: %v, or other bits", stops, err)
-		}
-		break
-	}
-}
-
 func TestThetaHasTheSameBitsFromEverySource(t *testing.T) {
 	for _, kind := range []string{"conv", "fc"} {
 		for _, loss := range Losses(2) {
-			want, err := Problem{Loss: loss}.Theta(context.Background(), real(kind))
+			want, err := usual(loss).Theta(context.Background(), real(kind))
 			if err != nil {
 				t.Fatal(kind, loss, err)
 			}
-			if want.Gap > defaultGap(loss) || !(want.Norm > 0) {
+			if want.Gap > DefaultGap(loss) || !(want.Norm > 0) {
 				t.Errorf("%s %s: gap %v, norm %v", kind, loss, want.Gap, want.Norm)
 			}
-			disk := memory{}
+			disk := new(methodtest.Disk)
 			for _, where := range []string{"computed", "from disk"} {
 				r := real(kind)
 				r.Shared = r.Shared.With(disk)
-				old := runtime.GOMAXPROCS(1 + len(disk)%3)
-				got, err := Problem{Loss: loss}.Theta(context.Background(), r)
+				old := runtime.GOMAXPROCS(1 + len(disk.Content)%3)
+				got, err := usual(loss).Theta(context.Background(), r)
 				runtime.GOMAXPROCS(old)
 				if err != nil || !reflect.DeepEqual(got, want) {
 					t.Errorf("%s %s %s: not the same (%v)", kind, loss, where, err)
 				}
-				again, _ := Problem{Loss: loss}.Theta(context.Background(), r)
+				again, _ := usual(loss).Theta(context.Background(), r)
 				if again != got {
 					t.Errorf("%s %s: computed twice", kind, loss)
 				}
 			}
-			if len(disk) != 2 { // features and theta
-				t.Errorf("%s %s: %d values on disk, want 2", kind, loss, len(disk))
+			if len(disk.Content) != 2 { // features and theta
+				t.Errorf("%s %s: %d values on disk, want 2", kind, loss, len(disk.Content))
 			}
 		}
 	}
 }
 
 func TestDiskKeysContainImagesAndSeed(t *testing.T) {
-	disk := memory{}
+	disk := new(methodtest.Disk)
 	for i := range 3 {
 		r := real("fc")
 		r.Shared = r.Shared.With(disk)
@@ -141,19 +78,19 @@ func TestDiskKeysContainImagesAndSeed(t *testing.T) {
 		case 2:
 			r.Seed++
 		}
-		if _, err := (Problem{Loss: convex.LogisticLoss}).Theta(context.Background(), r); err != nil {
+		if _, err := usual(convex.LogisticLoss).Theta(context.Background(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(disk) != 6 {
-		t.Errorf("%d values on disk, want 6: images or seed are missing in a key", len(disk))
+	if len(disk.Content) != 6 {
+		t.Errorf("%d values on disk, want 6: images or seed are missing in a key", len(disk.Content))
 	}
 }
 
 // The exact kernel draws nothing: Theta_O is the same for all seeds and all numbers and widths of
 // networks, and differs for other images, depths and problems.
 func TestExactThetaIsOne(t *testing.T) {
-	disk := memory{}
+	disk := new(methodtest.Disk)
 	theta := func(p Problem, change func(*space.Source)) *Theta {
 		t.Helper()
 		r := real("nngp")
@@ -170,65 +107,21 @@ func TestExactThetaIsOne(t *testing.T) {
 		}
 		return got
 	}
-	logistic := Problem{Loss: convex.LogisticLoss}
+	logistic := usual(convex.LogisticLoss)
 	theta(logistic, func(*space.Source) {})
 	for name, change := range map[string]func(*space.Source){
 		"seed": func(r *space.Source) { r.Seed++ }, "width": func(r *space.Source) { r.Model.Width++ }, "nets": func(r *space.Source) { r.Model.Nets++ },
 	} {
-		if theta(logistic, change); len(disk) != 1 {
-			t.Errorf("another %s: %d values on disk, want 1", name, len(disk))
+		if theta(logistic, change); len(disk.Content) != 1 {
+			t.Errorf("another %s: %d values on disk, want 1", name, len(disk.Content))
 		}
 	}
-	theta(Problem{Loss: convex.SquaredLoss}, func(*space.Source) {})
+	theta(usual(convex.SquaredLoss), func(*space.Source) {})
 	theta(Problem{Loss: convex.LogisticLoss, Lambda: 1e-5}, func(*space.Source) {})
 	theta(logistic, func(r *space.Source) { r.Model.Depth++ })
 	theta(logistic, func(r *space.Source) { r.Data.Train.X[5] += 0.5 })
-	if len(disk) != 5 {
-		t.Errorf("%d values on disk, want 5: the loss, lambda, depth or images are missing in a key", len(disk))
-	}
-}
-
-// The softmax model of the exact kernel reaches the requested gap, computed here from outputs and
-// norm.
-func TestExactSoftmax(t *testing.T) {
-	r := real("nngp")
-	r.Data.Classes = []string{"a", "b", "c"}
-	for i := range r.Data.Train.Labels {
-		r.Data.Train.Labels[i] = i % 3
-	}
-	theta, err := Problem{Loss: convex.SoftmaxLoss, Lambda: 1e-3, Gap: 1e-4}.Theta(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := gram(context.Background(), r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := k.Rows
-	primal, dual := theta.Lambda/2*theta.Norm*theta.Norm, -theta.Lambda/2*theta.Norm*theta.Norm
-	for i, of := range r.Data.Train.Labels {
-		f, sum := make([]float64, 3), 0.0
-		for c := range f {
-			for j := range n {
-				f[c] += theta.Weights.Row(c)[j] * float64(k.Row(i)[j])
-			}
-			sum += math.Exp(f[c])
-			if d := f[c] - theta.Outputs.Row(i)[c]; math.Abs(d) > 1e-4 {
-				t.Fatalf("output %v, not %v", theta.Outputs.Row(i)[c], f[c])
-			}
-			p := -theta.Lambda * theta.Weights.Row(c)[i]
-			if c == of {
-				p++
-			}
-			if p < 0 || p > 1 {
-				t.Fatalf("dual probability %v", p)
-			}
-			dual -= p * math.Log(p)
-		}
-		primal += math.Log(sum) - f[of]
-	}
-	if gap := (primal - dual) / max(primal, 1); gap < -1e-6 || gap > 1e-4 || math.Abs(gap-theta.Gap) > 1e-5 {
-		t.Errorf("gap %v, not %v", gap, theta.Gap)
+	if len(disk.Content) != 5 {
+		t.Errorf("%d values on disk, want 5: the loss, lambda, depth or images are missing in a key", len(disk.Content))
 	}
 }
 
@@ -245,7 +138,7 @@ func TestFeaturesDependOnTheName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta, err := Problem{Loss: convex.LogisticLoss}.Theta(context.Background(), r)
+		theta, err := usual(convex.LogisticLoss).Theta(context.Background(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -280,11 +173,10 @@ func TestRefusals(t *testing.T) {
 		change func(*space.Source)
 		p      Problem
 	}{
-		{"loss does not support 2 classes", context.Background(), nil, Problem{Loss: convex.SoftmaxLoss}},
-		{"at least two classes", context.Background(), func(r *space.Source) { r.Data.Classes = r.Data.Classes[:1] }, Problem{Loss: convex.LogisticLoss}},
-		{"lambda must be positive, not -1", context.Background(), nil, Problem{Loss: convex.LogisticLoss, Lambda: -1}},
-		{"class lower of halves has no training images", context.Background(), func(r *space.Source) { clear(r.Data.Train.Labels) }, Problem{Loss: convex.LogisticLoss}},
-		{"canceled", stopped, nil, Problem{Loss: convex.LogisticLoss}},
+		{"loss does not support 2 classes", context.Background(), nil, usual(convex.SoftmaxLoss)},
+		{"at least two classes", context.Background(), func(r *space.Source) { r.Data.Classes = r.Data.Classes[:1] }, usual(convex.LogisticLoss)},
+		{"class lower of halves has no training images", context.Background(), func(r *space.Source) { clear(r.Data.Train.Labels) }, usual(convex.LogisticLoss)},
+		{"canceled", stopped, nil, usual(convex.LogisticLoss)},
 	} {
 		r := real("fc")
 		if c.change != nil {
@@ -294,7 +186,7 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("got %v, want %q", err, c.why)
 		}
 	}
-	if _, err := (Problem{Loss: convex.LogisticLoss}).Theta(stopped, real("fc")); !errors.Is(err, context.Canceled) {
+	if _, err := usual(convex.LogisticLoss).Theta(stopped, real("fc")); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -309,121 +201,6 @@ func TestClass(t *testing.T) {
 	} {
 		if got := Class(c.outputs); got != c.want {
 			t.Errorf("%v: class %d, want %d", c.outputs, got, c.want)
-		}
-	}
-}
-
-// The best gap equals P(Theta) - P(Theta*), computed by definition.
-func TestBestGap(t *testing.T) {
-	s := rng.Stream(1, "best gap")
-	const n, m, lambda = 6, 40, 0.05
-	phi := tensor.NewMat[float32](n, m)
-	s.FillNormal(phi.Data, 0, 0.3)
-	random := func(rows, cols int, sd float64) tensor.Mat[float64] {
-		x := tensor.NewMat[float64](rows, cols)
-		for i := range x.Data {
-			x.Data[i] = sd * s.Normal64()
-		}
-		return x
-	}
-	signs := Signs([]int{0, 1, 1, 0, 1, 0}, 2)
-	for name, labels := range map[string]convex.Labels{
-		"logistic gain":   {Form: convex.Gain, Loss: convex.LogisticLoss, Values: signs},
-		"logistic target": {Form: convex.Target, Loss: convex.LogisticLoss, Values: random(n, 1, 2)},
-		"hinge":           {Form: convex.Gain, Loss: convex.HingeLoss, Values: signs},
-		"squared":         {Form: convex.Value, Loss: convex.SquaredLoss, Values: random(n, 3, 1)},
-		"softmax":         {Form: convex.Target, Loss: convex.SoftmaxLoss, Values: random(n, 3, 1)},
-	} {
-		k := labels.Values.Cols
-		theta := random(k, m, 1)
-		student, err := Train(context.Background(), convex.GramOf(phi), labels, lambda)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		view, weights := convex.Features{A: phi, Theta: theta}, convex.Combine(phi, student.C)
-		distance := view.Distance(student.C)
-		got := convex.BestGap(view, student)
-		want := primal(phi, theta, labels, lambda) - primal(phi, weights, labels, lambda)
-		if math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
-			t.Errorf("%s: gap %v, want %v", name, got, want)
-		}
-		if bound := convex.Bound(got, lambda); bound < distance*(1-1e-9) {
-			t.Errorf("%s: bound %v below the distance %v", name, bound, distance)
-		}
-	}
-}
-
-func primal(phi tensor.Mat[float32], theta tensor.Mat[float64], l convex.Labels, lambda float64) float64 {
-	f := convex.Apply(phi, theta)
-	sum := lambda / 2 * convex.Norm(theta) * convex.Norm(theta)
-	for i := range f.Rows {
-		a, y := f.Row(i), l.Values.Row(i)
-		switch l.Loss {
-		case convex.HingeLoss:
-			sum += math.Max(0, 1-y[0]*a[0])
-		case convex.LogisticLoss:
-			if l.Form == convex.Target {
-				sum += math.Log1p(math.Exp(a[0])) - y[0]*a[0]
-			} else {
-				sum += math.Log1p(math.Exp(-y[0] * a[0]))
-			}
-		case convex.SquaredLoss:
-			for k := range a {
-				sum += (a[k] - y[k]) * (a[k] - y[k]) / 2
-			}
-		case convex.SoftmaxLoss:
-			z := 0.0
-			for k := range a {
-				z += math.Exp(a[k])
-				sum -= y[k] * a[k]
-			}
-			sum += math.Log(z)
-		}
-	}
-	return sum
-}
-
-// Larger problems use other solvers, with more features than images and with fewer.
-func TestThetaOnManyImages(t *testing.T) {
-	s := rng.Stream(9, "many")
-	d := methodtest.Data(1)
-	d.Train.X, d.Train.Labels = nil, nil
-	for i := range 612 { // more than the solver for small sets takes
-		class := i % 2
-		for j := range 64 {
-			d.Train.X = append(d.Train.X, float32(s.Normal64())+0.5*float32(2*class-1)*float32(j%2))
-		}
-		d.Train.Labels = append(d.Train.Labels, class)
-	}
-	for _, nets := range []int{1, 12} { // 64 and 768 features
-		for _, loss := range Losses(2) {
-			var first *Theta
-			for _, threads := range []int{1, 3} {
-				shares := 0
-				r := space.Source{Data: d, Seed: 3, Shared: new(method.Shared), Model: method.Model{Kind: "fc", Width: 64, Depth: 1, Nets: nets}}
-				r.Phase = func(what string, done float64) {
-					if what == "solving the "+string(loss)+" model" && done > 0 && done < 1 {
-						shares++
-					}
-				}
-				old := runtime.GOMAXPROCS(threads)
-				got, err := Problem{Loss: loss}.Theta(context.Background(), r)
-				runtime.GOMAXPROCS(old)
-				if err != nil {
-					t.Fatal(nets, loss, err)
-				}
-				if got.Gap > defaultGap(loss) || got.Errors > len(d.Train.Labels)/10 {
-					t.Errorf("%d nets, %s: gap %v, %d errors", nets, loss, got.Gap, got.Errors)
-				}
-				if shares == 0 {
-					t.Errorf("%d nets: the %s model reports no progress", nets, loss)
-				}
-				if first == nil {
-					first = got
-				} else if !reflect.DeepEqual(first, got) {
-					t.Errorf("%d nets, %s: the number of threads changes the bits", nets, loss)
-				}
-			}
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package teacher
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
@@ -19,15 +21,15 @@ import (
 // Problem is the convex problem whose solution on the real data is Theta_O.
 type Problem struct {
 	Loss   convex.Loss
-	Lambda float64 // for each image: lambda_O = n * Lambda; 0 means DefaultLambda
-	Gap    float64 // relative duality gap to reach; 0 means defaultGap
+	Lambda float64 // for each image: lambda_O = n * Lambda
+	Gap    float64 // relative duality gap to reach; 0 means DefaultGap
 }
 
 // DefaultLambda is the default regularisation for each image.
 const DefaultLambda = 1e-6
 
-// defaultGap is the relative duality gap to which a loss is solved by default.
-func defaultGap(loss convex.Loss) float64 {
+// DefaultGap is the relative duality gap to which a loss is solved by default.
+func DefaultGap(loss convex.Loss) float64 {
 	switch loss {
 	case convex.HingeLoss:
 		return 1e-3
@@ -41,9 +43,7 @@ func defaultGap(loss convex.Loss) float64 {
 type Theta struct {
 	space.Model
 	Outputs tensor.Mat[float64] // of the training images, [n, K]
-	Lambda  float64             // lambda_O
 	Gap     float64             // relative duality gap that was reached
-	Sweeps  float64             // of the solver
 	Errors  int                 // misclassified training images
 }
 
@@ -81,54 +81,46 @@ func CheckLossOf(d *method.Distilled) error {
 	return CheckLoss(convex.Loss(d.Loss), len(d.Classes))
 }
 
-func (p Problem) withDefaults() Problem {
-	p.Lambda, p.Gap = cmp.Or(p.Lambda, DefaultLambda), cmp.Or(p.Gap, defaultGap(p.Loss))
-	return p
-}
-
 // ErrZero means that Theta_O is zero, so distances relative to its norm do not exist.
 var ErrZero = errors.New("the reference model is zero: the labels of the real images do not depend on the images\nhint: choose other classes, or check the labels")
 
 // Theta returns Theta_O in the space of a source: Step 1 of Algorithm 1.
 func (p Problem) Theta(ctx context.Context, s space.Source) (*Theta, error) {
-	p = p.withDefaults()
 	if err := CheckLoss(p.Loss, len(s.Data.Classes)); err != nil {
 		return nil, err
-	}
-	if !(p.Lambda > 0) {
-		return nil, fmt.Errorf("lambda must be positive, not %v", p.Lambda)
 	}
 	if _, err := s.Data.Members(); err != nil {
 		return nil, err
 	}
-	name := fmt.Sprintf("theta %s lambda %v gap %v %s", p.Loss, p.Lambda, p.Gap, s.Space().Settings())
+	gap := cmp.Or(p.Gap, DefaultGap(p.Loss))
+	name := fmt.Sprintf("theta %s lambda %v gap %v %s", p.Loss, p.Lambda, gap, s.Space().Settings())
 	return method.Do(s.Shared, s.Key(name), func() (*Theta, error) {
-		of, err := s.Digest()
-		if err != nil {
-			return nil, err
-		}
-		key := strings.Join([]string{name, s.Data.Name, of}, " ")
-		disk := s.Shared.Disk()
-		var keeper convex.Keeper
+		disk, key := s.Shared.Disk(), ""
 		if disk != nil {
+			// The number must be raised if the fields of Theta change.
+			key = strings.Join([]string{name, s.Data.Name, s.Digest(), "gob 1"}, " ")
 			t := new(Theta)
-			if disk.Load(key, func(from io.Reader) error { return t.read(from) }) {
+			if disk.Load(key, func(from io.Reader) error { return gob.NewDecoder(from).Decode(t) }) {
 				return t, nil
 			}
-			keeper = unfinished{disk, key}
 		}
-		t, err := p.solve(ctx, s, keeper)
+		t, err := p.solve(ctx, s, gap)
 		if err != nil {
 			return nil, fmt.Errorf("the %s model on %s: %w", p.Loss, s.Data.Name, err)
 		}
 		if disk != nil {
-			disk.Save(key, int64(t.size()), t.write)
+			var b bytes.Buffer
+			err := gob.NewEncoder(&b).Encode(t)
+			disk.Save(key, int64(b.Len()), func(to io.Writer) error {
+				_, failed := b.WriteTo(to)
+				return errors.Join(err, failed)
+			})
 		}
 		return t, nil
 	})
 }
 
-func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper) (*Theta, error) {
+func (p Problem) solve(ctx context.Context, s space.Source, gap float64) (*Theta, error) {
 	train := s.Data.Train
 	if err := convex.CheckSize(p.Loss, train.Len(), space.Dim(s.Model, train.H, train.W)); err != nil {
 		return nil, err
@@ -138,12 +130,12 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 		return nil, err
 	}
 	problem.Labels, problem.Lambda = RealLabels(train.Labels, len(s.Data.Classes), p.Loss), float64(train.Len())*p.Lambda
-	problem.Report, problem.Keeper = s.Report("solving the "+string(p.Loss)+" model"), keeper
-	fit, err := convex.Solve(ctx, problem, p.Gap)
+	problem.Report = s.Report("solving the " + string(p.Loss) + " model")
+	fit, err := convex.Solve(ctx, problem, gap)
 	if errors.Is(err, convex.ErrGap) {
 		more := ""
-		if p.Gap != 0 {
-			more = fmt.Sprintf(", or set a larger teacher_gap for the method; the default for the %s loss is %v", p.Loss, defaultGap(p.Loss))
+		if p.Gap != 0 { // given by a method, which has the setting
+			more = fmt.Sprintf(", or set a larger teacher_gap for the method; the default for the %s loss is %v", p.Loss, DefaultGap(p.Loss))
 		}
 		err = fmt.Errorf("%w\nhint: raise lambda%s", err, more)
 	}
@@ -157,10 +149,7 @@ func (p Problem) solve(ctx context.Context, s space.Source, keeper convex.Keeper
 			return nil, err
 		}
 	}
-	return &Theta{
-		Model: model, Outputs: fit.Outputs,
-		Lambda: fit.Lambda, Gap: fit.Gap, Sweeps: fit.Sweeps, Errors: Errors(fit.Outputs, train.Labels),
-	}, nil
+	return &Theta{Model: model, Outputs: fit.Outputs, Gap: fit.Gap, Errors: Errors(fit.Outputs, train.Labels)}, nil
 }
 
 // normOf returns the norm of a model with weights a [K, N] of the training images and outputs

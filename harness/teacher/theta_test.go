@@ -13,7 +13,7 @@ import (
 
 // Theta returns an error with a hint if the gap cannot be reached.
 func TestUnreachableGap(t *testing.T) {
-	_, err := Problem{Loss: convex.LogisticLoss, Gap: 1e-300}.Theta(context.Background(), real("fc"))
+	_, err := Problem{Loss: convex.LogisticLoss, Lambda: DefaultLambda, Gap: 1e-300}.Theta(context.Background(), real("fc"))
 	if err == nil || !strings.Contains(err.Error(), "hint: raise lambda, or set a larger teacher_gap") {
 		t.Error(err)
 	}
@@ -30,7 +30,7 @@ func TestEqualImagesInKernel(t *testing.T) {
 		}
 		norm := map[convex.Loss]float64{}
 		for _, loss := range []convex.Loss{convex.HingeLoss, convex.SquaredLoss} {
-			theta, err := Problem{Loss: loss}.Theta(context.Background(), r)
+			theta, err := usual(loss).Theta(context.Background(), r)
 			if err != nil {
 				t.Fatal(kind, loss, err)
 			}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-
-	"dgkip/harness/tensor/internal/kernel"
 )
 
 // Benchmarks loop to b.N, because b.Loop runs before -cpu takes effect.
@@ -25,22 +23,6 @@ func onPath(b *testing.B, path string, f func(b *testing.B)) {
 		defer Use(before)
 		f(b)
 	})
-}
-
-// BenchmarkPeak measures the peak with which other benchmarks are compared, by multiply-adds on
-// registers alone.
-func BenchmarkPeak(b *testing.B) {
-	for _, path := range []string{"avx512", "avx2", "neon"} {
-		onPath(b, path, func(b *testing.B) {
-			const steps = 20000
-			flops := 0
-			b.ResetTimer()
-			for range b.N {
-				flops = kernel.Active().Peak(steps)
-			}
-			rate(b, float64(flops))
-		})
-	}
 }
 
 func BenchmarkGemm(b *testing.B) {
@@ -88,72 +70,6 @@ func BenchmarkGram(b *testing.B) {
 	}
 }
 
-// BenchmarkWide times the float64 operations. Compare Gram64 with half of
-// BenchmarkPeak, and the rest with the speed of copying as many float32 values.
-func BenchmarkWide(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 2))
-	const n, m = 100, 30720
-	x, y := MatOf(random(r, n*m), n, m), NewMat[float32](n, m)
-	u, v, w := widen(random(r, m)), widen(random(r, m)), widen(random(r, n))
-	bench := func(b *testing.B, name string, bytes int64, do func()) {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(bytes)
-			for range b.N {
-				do()
-			}
-		})
-	}
-	for _, path := range []string{"avx512", "avx2", "neon", "generic"} {
-		onPath(b, path, func(b *testing.B) {
-			for _, s := range [][2]int{{10, 32768}, {100, 32768}, {500, 32768}, {200, 1024}} {
-				n, k := s[0], s[1]
-				a, c := MatOf(random(r, n*k), n, k), NewMat[float64](n, n)
-				b.Run(fmt.Sprintf("Gram64/%dx%d", n, k), func(b *testing.B) {
-					b.ResetTimer()
-					for range b.N {
-						Gram64(c, a)
-					}
-					rate(b, float64(n*(n+1)*k))
-				})
-			}
-			bench(b, "MulVec64", 4*n*m, func() { MulVec64(w, x, v) })
-			bench(b, "AddRows64", 4*n*m, func() { AddRows64(u, x, w) })
-			bench(b, "Outer64/1", 4*n*m, func() { Outer64(y, w, u, nil, nil) })
-			bench(b, "Outer64/2", 4*n*m, func() { Outer64(y, w, u, w, v) })
-		})
-	}
-	bench(b, "read", 4*n*m, func() { Dot(x.Data, x.Data) })
-	bench(b, "copy", 4*n*m, func() { spread(n*m, func(i, j int) { copy(y.Data[i:j], x.Data[i:j]) }) })
-}
-
-// BenchmarkArcCosine times one layer of the arc cosine kernel on the pairs of one task.
-func BenchmarkArcCosine(b *testing.B) {
-	const n = 1024
-	r := rand.New(rand.NewPCG(1, 2))
-	xy, root, inverse := widen(random(r, n)), make([]float64, n), make([]float64, n)
-	for j := range root {
-		root[j], inverse[j] = 2, 0.5
-	}
-	for _, path := range []string{"avx512", "avx2", "neon", "generic"} {
-		onPath(b, path, func(b *testing.B) {
-			for _, slopes := range []bool{false, true} {
-				b.Run(fmt.Sprintf("slopes=%v", slopes), func(b *testing.B) {
-					var inXY, inXX []float64
-					if slopes {
-						inXY, inXX = make([]float64, n), make([]float64, n)
-					}
-					k := make([]float64, n)
-					for b.Loop() {
-						copy(k, xy)
-						ArcCosine(k, inXY, inXX, root, inverse, 4, 0.01)
-					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/pair")
-				})
-			}
-		})
-	}
-}
-
 // benchConv times one direction of a convolution with equally many input and output
 // channels. For both algorithms it counts the nine taps of the definition.
 func benchConv(b *testing.B, back bool) {
@@ -165,14 +81,14 @@ func benchConv(b *testing.B, back bool) {
 		for _, s := range [][4]int{{16, 16, 256, 2}, {16, 16, 256, 14}, {16, 16, 256, 20}, {16, 16, 256, 100}, {8, 8, 256, 14}, {8, 8, 256, 100}, {14, 14, 256, 100}, {7, 7, 256, 100}, {16, 16, 128, 100}} {
 			h, w, ch, n := s[0], s[1], s[2], s[3]
 			b.Run(fmt.Sprintf("%s/%dx%dx%d/n%d", algo.name, h, w, ch, n), func(b *testing.B) {
-				c := NewConv(random(r, 9*ch*ch), ch, ch, algo.algo)
+				c := newConv(random(r, 9*ch*ch), convShape{n, h, w, ch, ch}, algo.algo)
 				x, y := random(r, n*h*w*ch), make([]float32, n*h*w*ch)
 				b.ResetTimer()
 				for range b.N {
 					if back {
-						c.BackwardInput(y, x, n, h, w, false)
+						c.BackwardInput(y, x, n, false)
 					} else {
-						c.Forward(y, x, n, h, w, Epilogue[float32]{})
+						c.Forward(y, x, n, Epilogue[float32]{})
 					}
 				}
 				rate(b, 2*9*float64(n*h*w*ch*ch))
@@ -183,10 +99,6 @@ func benchConv(b *testing.B, back bool) {
 
 func BenchmarkConv(b *testing.B)              { benchConv(b, false) }
 func BenchmarkConvBackwardInput(b *testing.B) { benchConv(b, true) }
-func BenchmarkConvAVX2(b *testing.B) {
-	onPath(b, "avx2", func(b *testing.B) { benchConv(b, false) })
-}
-
 func BenchmarkConvBackwardWeights(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, s := range [][4]int{{16, 16, 256, 100}, {8, 8, 256, 100}} {

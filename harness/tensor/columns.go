@@ -11,11 +11,8 @@ func ColSum[F Float](y, x []F, c int) {
 	if len(y) != c {
 		panic("tensor: ColSum: shapes do not fit")
 	}
-	if x32, ok := as32(x); ok {
-		y32, _ := as32(y)
-		if rows > 0 {
-			runCols((*kernel.Path).ColSum, kernel.Cols{Y: y32, X: x32, Rows: rows, Stride: c, C: c})
-		}
+	if fast[F]() {
+		runCols((*kernel.Path).ColSum, kernel.Cols{Y: as32(y), X: as32(x), Rows: rows, Stride: c, C: c})
 		return
 	}
 	for i, v := range x {
@@ -29,12 +26,8 @@ func ColDot[F Float](y, x, z []F, c int) {
 	if len(y) != c || len(z) != len(x) {
 		panic("tensor: ColDot: shapes do not fit")
 	}
-	if x32, ok := as32(x); ok {
-		y32, _ := as32(y)
-		z32, _ := as32(z)
-		if rows > 0 {
-			runCols((*kernel.Path).ColDot, kernel.Cols{Y: y32, X: x32, Z: z32, Rows: rows, Stride: c, C: c})
-		}
+	if fast[F]() {
+		runCols((*kernel.Path).ColDot, kernel.Cols{Y: as32(y), X: as32(x), Z: as32(z), Rows: rows, Stride: c, C: c})
 		return
 	}
 	for i, v := range x {
@@ -48,13 +41,8 @@ func Affine[F Float](y, a, x, d []F) {
 	if len(y) != len(x) || len(d) != len(a) {
 		panic("tensor: Affine: shapes do not fit")
 	}
-	if x32, ok := as32(x); ok {
-		y32, _ := as32(y)
-		a32, _ := as32(a)
-		d32, _ := as32(d)
-		if rows > 0 {
-			runCols((*kernel.Path).Affine, kernel.Cols{Y: y32, X: x32, A: a32, D: d32, Rows: rows, Stride: len(a), C: len(a)})
-		}
+	if fast[F]() {
+		runCols((*kernel.Path).Affine, kernel.Cols{Y: as32(y), X: as32(x), A: as32(a), D: as32(d), Rows: rows, Stride: len(a), C: len(a)})
 		return
 	}
 	for i, v := range x {
@@ -69,15 +57,10 @@ func Affine2[F Float](y, a, x, b, z, d []F) {
 	if len(y) != len(x) || len(z) != len(x) || len(b) != len(a) || len(d) != len(a) {
 		panic("tensor: Affine2: shapes do not fit")
 	}
-	if x32, ok := as32(x); ok {
-		y32, _ := as32(y)
-		a32, _ := as32(a)
-		b32, _ := as32(b)
-		z32, _ := as32(z)
-		d32, _ := as32(d)
-		if rows > 0 {
-			runCols((*kernel.Path).Affine2, kernel.Cols{Y: y32, X: x32, Z: z32, A: a32, B: b32, D: d32, Rows: rows, Stride: len(a), C: len(a)})
-		}
+	if fast[F]() {
+		runCols((*kernel.Path).Affine2, kernel.Cols{
+			Y: as32(y), X: as32(x), Z: as32(z), A: as32(a), B: as32(b), D: as32(d), Rows: rows, Stride: len(a), C: len(a),
+		})
 		return
 	}
 	for i, v := range x {
@@ -96,6 +79,9 @@ func columnRows[F Float](x []F, c int, message string) int {
 
 // runCols runs a kernel on pooled arguments, so that no call allocates.
 func runCols(do func(*kernel.Path, *kernel.Cols), a kernel.Cols) {
+	if a.Rows == 0 {
+		return
+	}
 	s := getScratch()
 	defer putScratch(s)
 	s.cols = a

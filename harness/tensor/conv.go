@@ -1,6 +1,9 @@
 package tensor
 
 import (
+	"slices"
+	"sync"
+
 	"dgkip/harness/tensor/internal/kernel"
 )
 
@@ -28,32 +31,44 @@ const (
 // The kernels read the weights in packed layouts, which are built on first use and
 // rebuilt after Set. Several goroutines may use a Conv, but not while Set runs.
 type Conv[F Float] struct {
-	in, out int
-	algo    Algorithm
-	w       []F
-	packed  convForms
+	h, w, in, out     int
+	winograd          bool
+	weights           []F
+	forward, backward layout
+	taps              *Packed // instead of backward's data for few input channels
 }
 
-// NewConv returns a convolution with weights w. It keeps w without a copy.
-func NewConv[F Float](w []F, in, out int, algo Algorithm) *Conv[F] {
-	if in < 1 || out < 1 || len(w) != 9*in*out {
-		panic("tensor: NewConv: weights do not fit the channels")
-	}
-	if algo < Auto || algo > Winograd {
-		panic("tensor: NewConv: unknown algorithm")
-	}
-	c := &Conv[F]{in: in, out: out, algo: algo}
-	c.Set(w)
-	return c
+// layout holds weights in the order in which the kernels of a path read them.
+type layout struct {
+	once sync.Once
+	path *kernel.Path
+	data []float32
 }
 
-// Set replaces the weights by w. Call it again whenever the values in w change.
+// NewConv returns a convolution of images of h x w pixels. Set gives it weights.
+func NewConv[F Float](h, w, in, out int, algo Algorithm) *Conv[F] {
+	if min(h, w, in, out) < 1 {
+		panic("tensor: NewConv: sizes must be positive")
+	}
+	return &Conv[F]{h: h, w: w, in: in, out: out, winograd: algo == Winograd || algo == Auto && suitsWinograd(h, w, in, out)}
+}
+
+// suitsWinograd is the rule that Auto follows.
+func suitsWinograd(h, w, in, out int) bool {
+	return in >= 64 && out >= 64 && in%16 == 0 && out%16 == 0 && h >= 4 && w >= 4
+}
+
+// Set replaces the weights by a copy of w. Many batches often use the same weights, so it
+// first compares, which takes much less time than new layouts. The comparison ignores the
+// sign of zero; this is safe because sums start at +0.
 func (c *Conv[F]) Set(w []F) {
 	if len(w) != 9*c.in*c.out {
 		panic("tensor: Conv.Set: weights do not fit the channels")
 	}
-	c.w = w
-	c.packed.reset()
+	if !slices.Equal(w, c.weights) {
+		c.weights = append(c.weights[:0], w...)
+		c.forward.once, c.backward.once = sync.Once{}, sync.Once{}
+	}
 }
 
 // Epilogue lists what is done to a convolution's sums before they are stored, in
@@ -64,43 +79,60 @@ type Epilogue[F Float] struct {
 	ReLU bool // replace negative values by zero
 }
 
-// Forward convolves n images of h x w pixels. x and y must not overlap.
-func (c *Conv[F]) Forward(y, x []F, n, h, w int, e Epilogue[F]) {
-	if n < 0 || h < 1 || w < 1 || len(x) != n*h*w*c.in || len(y) != n*h*w*c.out || e.Bias != nil && len(e.Bias) != c.out {
+// Forward convolves n images. x and y must not overlap.
+func (c *Conv[F]) Forward(y, x []F, n int, e Epilogue[F]) {
+	if n < 0 || len(x) != n*c.h*c.w*c.in || len(y) != n*c.h*c.w*c.out || e.Bias != nil && len(e.Bias) != c.out {
 		panic("tensor: Conv.Forward: shapes do not fit")
 	}
-	if x32, ok := as32(x); ok {
-		y32, _ := as32(y)
-		w32, _ := as32(c.w)
-		bias, _ := as32(e.Bias)
-		j := convJob{y: y32, x: x32, n: n, h: h, w: w, e: Epilogue[float32]{e.Add, bias, e.ReLU}}
-		j.forms(&c.packed.forward, w32, c.in, c.out, c.algo, false)
-		j.run()
+	if !fast[F]() {
+		convNaive(y, x, c.weights, n, c.h, c.w, c.in, c.out, e)
 		return
 	}
-	convNaive(y, x, c.w, n, h, w, c.in, c.out, e)
+	c.run(&c.forward, convJob{y: as32(y), x: as32(x), n: n, in: c.in, out: c.out, e: Epilogue[float32]{e.Add, as32(e.Bias), e.ReLU}})
 }
 
 // BackwardInput applies the adjoint of Forward to dy and stores the result in dx, or
 // adds it. dx and dy must not overlap.
-func (c *Conv[F]) BackwardInput(dx, dy []F, n, h, w int, add bool) {
-	if n < 0 || h < 1 || w < 1 || len(dx) != n*h*w*c.in || len(dy) != n*h*w*c.out {
+func (c *Conv[F]) BackwardInput(dx, dy []F, n int, add bool) {
+	if n < 0 || len(dx) != n*c.h*c.w*c.in || len(dy) != n*c.h*c.w*c.out {
 		panic("tensor: Conv.BackwardInput: shapes do not fit")
 	}
-	if dx32, ok := as32(dx); ok {
-		dy32, _ := as32(dy)
-		w32, _ := as32(c.w)
-		if c.in < fewChannels {
-			taps := c.packed.taps.make(func(*Packed) *Packed { return packTaps(w32, c.in, c.out) })
-			convBackwardFewInputs(dx32, dy32, taps, n, h, w, c.in, c.out, add)
-			return
-		}
-		j := convJob{y: dx32, x: dy32, n: n, h: h, w: w, e: Epilogue[float32]{Add: add}}
-		j.forms(&c.packed.backward, w32, c.out, c.in, c.algo, true)
-		j.run()
+	if !fast[F]() {
+		convNaive(dx, dy, adjointWeights(nil, c.weights, c.in, c.out), n, c.h, c.w, c.out, c.in, Epilogue[F]{Add: add})
 		return
 	}
-	convNaive(dx, dy, adjointWeights(nil, c.w, c.in, c.out), n, h, w, c.out, c.in, Epilogue[F]{Add: add})
+	if c.in < fewChannels {
+		c.backward.once.Do(func() { c.taps = packTaps(as32(c.weights), c.in, c.out) })
+		convBackwardFewInputs(as32(dx), as32(dy), c.taps, n, c.h, c.w, c.in, c.out, add)
+		return
+	}
+	c.run(&c.backward, convJob{y: as32(dx), x: as32(dy), n: n, in: c.out, out: c.in, e: Epilogue[float32]{Add: add}})
+}
+
+// run runs a job with the weights of a layout, which it builds on first use.
+func (c *Conv[F]) run(l *layout, j convJob) {
+	if j.n == 0 {
+		return
+	}
+	l.once.Do(func() {
+		w, pack := as32(c.weights), packDirect
+		if l == &c.backward {
+			s := getScratch()
+			defer putScratch(s)
+			w = adjointWeights(Grow(&s.d, len(w)), w, c.in, c.out)
+		}
+		if c.winograd {
+			pack = winogradWeights
+		}
+		l.path = kernel.Active()
+		l.data = pack(l.data, l.path, w, j.in, j.out)
+	})
+	j.path, j.weights, j.h, j.w = l.path, l.data, c.h, c.w
+	if c.winograd {
+		j.winograd()
+	} else {
+		j.direct()
+	}
 }
 
 // adjointWeights returns the weights of the adjoint: taps rotated by half a turn, input
@@ -153,23 +185,11 @@ func convNaive[F Float](y, x, weights []F, n, h, w, in, out int, e Epilogue[F]) 
 // adjointWeights.
 type convJob struct {
 	path    *kernel.Path
+	weights []float32 // in the layout of the algorithm
 	y, x    []float32
 	n, h, w int
 	in, out int
 	e       Epilogue[float32]
-	// direct and u hold the weights in the layout of the algorithm; one of them is set.
-	direct, u []float32
-}
-
-func (j *convJob) run() {
-	if j.n == 0 {
-		return
-	}
-	if j.u != nil {
-		j.winograd()
-	} else {
-		j.runDirect()
-	}
 }
 
 // mode returns the epilogue as a kernel's mode.
@@ -187,10 +207,10 @@ func (j *convJob) mode() int {
 	return m
 }
 
-// runDirect sums the taps as a matrix product that reads its left operand in place.
+// direct sums the taps as a matrix product that reads its left operand in place.
 // The three taps of a kernel row read 3*in consecutive values of a padded image, so a
 // kernel row is one segment of the sum.
-func (j *convJob) runDirect() {
+func (j *convJob) direct() {
 	width := j.path.Cols
 	panels := ceil(j.out, width)
 	// Few images: tasks also split the output channels.
@@ -210,7 +230,7 @@ func (j *convJob) runDirect() {
 		tiles := ceil(j.w, j.path.Rows)
 		g := gemm{path: j.path, c: Mat[float32]{Rows: j.n * j.h * j.w, Cols: j.out, Stride: j.out, Data: j.y}, n: j.out, bias: j.e.Bias}
 		for p := part * panels / split; p < (part+1)*panels/split; p++ {
-			t.B = j.direct[p*9*j.in*width:][:9*j.in*width]
+			t.B = j.weights[p*9*j.in*width:][:9*j.in*width]
 			for r := range j.h {
 				for i := range tiles {
 					c0, c1 := i*j.w/tiles, (i+1)*j.w/tiles

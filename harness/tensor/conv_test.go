@@ -42,6 +42,13 @@ var convShapes = []convShape{
 	{15, 4, 8, 16, 16}, {1, 4, 4, 1040, 16},
 }
 
+// newConv returns a convolution with weights w.
+func newConv[F Float](w []F, s convShape, algo Algorithm) *Conv[F] {
+	c := NewConv[F](s.h, s.w, s.in, s.out, algo)
+	c.Set(w)
+	return c
+}
+
 // eachConv runs a test for every path, shape and algorithm.
 func eachConv(t *testing.T, f func(t *testing.T, r *rand.Rand, s convShape, algo Algorithm)) {
 	eachPath(t, func(t *testing.T) {
@@ -61,7 +68,7 @@ func TestConvForward(t *testing.T) {
 	eachConv(t, func(t *testing.T, r *rand.Rand, s convShape, algo Algorithm) {
 		x, w, bias := random(r, s.n*s.h*s.w*s.in), random(r, 9*s.in*s.out), random(r, s.out)
 		sums := convOracle(x, w, s.n, s.h, s.w, s.in, s.out)
-		c := NewConv(w, s.in, s.out, algo)
+		c := newConv(w, s, algo)
 		for _, e := range []Epilogue[float32]{{}, {Bias: bias}, {ReLU: true}, {Add: true}, {Add: true, Bias: bias, ReLU: true}} {
 			name := fmt.Sprintf("%+v algorithm %d add %t bias %t relu %t", s, algo, e.Add, e.Bias != nil, e.ReLU)
 			y, check := guarded(t, r, len(sums))
@@ -77,41 +84,9 @@ func TestConvForward(t *testing.T) {
 					want[i] = max(0, want[i])
 				}
 			}
-			c.Forward(y, x, s.n, s.h, s.w, e)
+			c.Forward(y, x, s.n, e)
 			near(t, name, y, want, 2e-5)
 			check(name)
-		}
-	})
-}
-
-// <conv(x), y> = <x, adjoint(y)>, and the gradient of the weights is the adjoint of
-// the map from weights to outputs.
-func TestConvAdjoint(t *testing.T) {
-	eachConv(t, func(t *testing.T, r *rand.Rand, s convShape, algo Algorithm) {
-		x, w := random(r, s.n*s.h*s.w*s.in), random(r, 9*s.in*s.out)
-		dy := random(r, s.n*s.h*s.w*s.out)
-		c := NewConv(w, s.in, s.out, algo)
-		y := make([]float32, len(dy))
-		c.Forward(y, x, s.n, s.h, s.w, Epilogue[float32]{})
-		want := inner(y, dy)
-		tol := 1e-5 * math.Sqrt(inner(y, y)*inner(dy, dy))
-		for _, add := range []bool{false, true} {
-			dx, check := guarded(t, r, len(x))
-			dw, checkW := guarded(t, r, len(w))
-			start, startW := 0.0, 0.0
-			if add {
-				start, startW = inner(dx, x), inner(dw, w)
-			}
-			c.BackwardInput(dx, dy, s.n, s.h, s.w, add)
-			check("BackwardInput")
-			if got := inner(dx, x) - start; math.Abs(got-want) > tol {
-				t.Errorf("%+v algorithm %d add %t: <x, A'y> = %v, <Ax, y> = %v", s, algo, add, got, want)
-			}
-			ConvBackwardWeights(dw, x, dy, s.n, s.h, s.w, s.in, s.out, add)
-			checkW("ConvBackwardWeights")
-			if got := inner(dw, w) - startW; math.Abs(got-want) > tol {
-				t.Errorf("%+v add %t: <w, A'y> = %v, <Aw, y> = %v", s, add, got, want)
-			}
 		}
 	})
 }
@@ -121,40 +96,46 @@ func TestConvBackward(t *testing.T) {
 	eachConv(t, func(t *testing.T, r *rand.Rand, s convShape, algo Algorithm) {
 		x, w, dy := random(r, s.n*s.h*s.w*s.in), random(r, 9*s.in*s.out), random(r, s.n*s.h*s.w*s.out)
 		y64 := make([]float64, len(dy))
-		c64 := NewConv(widen(w), s.in, s.out, algo)
-		c64.Forward(y64, widen(x), s.n, s.h, s.w, Epilogue[float64]{})
+		c64 := newConv(widen(w), s, algo)
+		c64.Forward(y64, widen(x), s.n, Epilogue[float64]{})
 		for i, want := range convOracle(x, w, s.n, s.h, s.w, s.in, s.out) {
 			if math.Abs(y64[i]-want) > 1e-10*math.Sqrt(float64(9*s.in)) {
 				t.Fatalf("%+v: float64 loops at %d give %v, want %v", s, i, y64[i], want)
 			}
 		}
-		dx64, dw64 := make([]float64, len(x)), make([]float64, len(w))
-		c64.BackwardInput(dx64, widen(dy), s.n, s.h, s.w, false)
-		ConvBackwardWeights(dw64, widen(x), widen(dy), s.n, s.h, s.w, s.in, s.out, false)
-		dx, dw := random(r, len(x)), random(r, len(w))
-		NewConv(w, s.in, s.out, algo).BackwardInput(dx, dy, s.n, s.h, s.w, false)
-		ConvBackwardWeights(dw, x, dy, s.n, s.h, s.w, s.in, s.out, false)
-		near(t, fmt.Sprintf("%+v algorithm %d dx", s, algo), dx, dx64, 2e-5)
-		near(t, fmt.Sprintf("%+v dw", s), dw, dw64, 1e-5)
+		for _, add := range []bool{false, true} {
+			name := fmt.Sprintf("%+v algorithm %d add %t", s, algo, add)
+			dx, check := guarded(t, r, len(x))
+			dw, checkW := guarded(t, r, len(w))
+			dx64, dw64 := widen(dx), widen(dw)
+			c64.BackwardInput(dx64, widen(dy), s.n, add)
+			ConvBackwardWeights(dw64, widen(x), widen(dy), s.n, s.h, s.w, s.in, s.out, add)
+			newConv(w, s, algo).BackwardInput(dx, dy, s.n, add)
+			ConvBackwardWeights(dw, x, dy, s.n, s.h, s.w, s.in, s.out, add)
+			near(t, name+" dx", dx, dx64, 2e-5)
+			near(t, name+" dw", dw, dw64, 1e-5)
+			check(name)
+			checkW(name)
+		}
 	})
 }
 
 func TestConvSet(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
-	const n, h, w, ch = 2, 8, 8, 64
-	w1, w2, x := random(r, 9*ch*ch), random(r, 9*ch*ch), random(r, n*h*w*ch)
+	s := convShape{2, 8, 8, 64, 64}
+	w1, w2, x := random(r, 9*s.in*s.out), random(r, 9*s.in*s.out), random(r, s.n*s.h*s.w*s.in)
 	for _, algo := range []Algorithm{Direct, Winograd} {
-		c := NewConv(w1, ch, ch, algo)
+		c := newConv(w1, s, algo)
 		a, b := make([]float32, len(x)), make([]float32, len(x))
 		run := func(c *Conv[float32]) uint64 {
-			c.Forward(a, x, n, h, w, Epilogue[float32]{})
-			c.BackwardInput(b, x, n, h, w, false)
+			c.Forward(a, x, s.n, Epilogue[float32]{})
+			c.BackwardInput(b, x, s.n, false)
 			return digest(a, b)
 		}
 		first := run(c)
 		c.Set(w2)
 		second := run(c)
-		if first == second || second != run(NewConv(w2, ch, ch, algo)) {
+		if first == second || second != run(newConv(w2, s, algo)) {
 			t.Errorf("algorithm %d: results do not change after Set", algo)
 		}
 	}
@@ -165,15 +146,15 @@ func TestConvBatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 8))
 	for _, s := range []convShape{{20, 8, 8, 64, 64}, {20, 7, 7, 16, 40}, {5, 12, 12, 3, 64}} {
 		x, dy := random(r, s.n*s.h*s.w*s.in), random(r, s.n*s.h*s.w*s.out)
-		c := NewConv(random(r, 9*s.in*s.out), s.in, s.out, Auto)
+		c := newConv(random(r, 9*s.in*s.out), s, Auto)
 		y, dx := make([]float32, len(dy)), make([]float32, len(x))
-		c.Forward(y, x, s.n, s.h, s.w, Epilogue[float32]{})
-		c.BackwardInput(dx, dy, s.n, s.h, s.w, false)
+		c.Forward(y, x, s.n, Epilogue[float32]{})
+		c.BackwardInput(dx, dy, s.n, false)
 		for _, i := range []int{0, 3, s.n - 1} {
 			in, out := s.h*s.w*s.in, s.h*s.w*s.out
 			y1, dx1 := make([]float32, out), make([]float32, in)
-			c.Forward(y1, x[i*in:(i+1)*in], 1, s.h, s.w, Epilogue[float32]{})
-			c.BackwardInput(dx1, dy[i*out:(i+1)*out], 1, s.h, s.w, false)
+			c.Forward(y1, x[i*in:(i+1)*in], 1, Epilogue[float32]{})
+			c.BackwardInput(dx1, dy[i*out:(i+1)*out], 1, false)
 			if digest(y1) != digest(y[i*out:(i+1)*out]) || digest(dx1) != digest(dx[i*in:(i+1)*in]) {
 				t.Errorf("%+v: image %d alone differs", s, i)
 			}
@@ -192,7 +173,7 @@ func TestConvAccuracy(t *testing.T) {
 	want := convOracle(x, w, s.n, s.h, s.w, s.in, s.out)
 	for algo, limit := range map[Algorithm]float64{Direct: 1e-6, Winograd: 4e-6} {
 		y := make([]float32, len(want))
-		NewConv(w, s.in, s.out, algo).Forward(y, x, s.n, s.h, s.w, Epilogue[float32]{})
+		newConv(w, s, algo).Forward(y, x, s.n, Epilogue[float32]{})
 		sum, norm := 0.0, 0.0
 		for i, v := range want {
 			sum, norm = sum+(float64(y[i])-v)*(float64(y[i])-v), norm+v*v
@@ -203,30 +184,6 @@ func TestConvAccuracy(t *testing.T) {
 			t.Errorf("algorithm %d: relative rms error %.2g, want at most %.2g", algo, rms, limit)
 		}
 	}
-}
-
-func TestConvSpecial(t *testing.T) {
-	eachPath(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(4, 4))
-		const h, w, ch = 9, 9, 16
-		for _, algo := range []Algorithm{Direct, Winograd} {
-			x := random(r, 2*h*w*ch)
-			x[(4*w+4)*ch+3] = float32(math.NaN())
-			y := make([]float32, len(x))
-			NewConv(random(r, 9*ch*ch), ch, ch, algo).Forward(y, x, 2, h, w, Epilogue[float32]{ReLU: true})
-			for p := range 2 * h * w {
-				nan := math.IsNaN(float64(y[p*ch]))
-				touches := p/w >= 3 && p/w <= 5 && p%w >= 3 && p%w <= 5
-				if touches && !nan {
-					t.Errorf("algorithm %d: NaN does not reach pixel %d", algo, p)
-				}
-				// Winograd may spread a NaN over the tiles that read the pixel, but no further.
-				if nan && !touches && (algo == Direct || p >= h*w || p/w > 7 || p%w > 7) {
-					t.Errorf("algorithm %d: NaN reaches pixel %d", algo, p)
-				}
-			}
-		}
-	})
 }
 
 func TestAuto(t *testing.T) {
@@ -246,51 +203,10 @@ func TestAuto(t *testing.T) {
 	w, x := random(r, 9*64*64), random(r, 5*5*64)
 	run := func(algo Algorithm) uint64 {
 		y := make([]float32, 5*5*64)
-		NewConv(w, 64, 64, algo).Forward(y, x, 1, 5, 5, Epilogue[float32]{})
+		newConv(w, convShape{1, 5, 5, 64, 64}, algo).Forward(y, x, 1, Epilogue[float32]{})
 		return digest(y)
 	}
 	if run(Auto) != run(Winograd) || run(Auto) == run(Direct) {
 		t.Error("Auto does not choose Winograd for 64 channels")
 	}
-}
-
-// A Conv that was first used on one path still works on another.
-func TestConvPathChange(t *testing.T) {
-	before := Path()
-	defer Use(before)
-	r := rand.New(rand.NewPCG(3, 4))
-	c := NewConv(random(r, 9*64*64), 64, 64, Auto)
-	big, small := random(r, 8*8*64), random(r, 3*3*64)
-	y, z := make([]float32, len(big)), make([]float32, len(small))
-	run := func() uint64 {
-		c.Forward(y, big, 1, 8, 8, Epilogue[float32]{})
-		c.Forward(z, small, 1, 3, 3, Epilogue[float32]{})
-		c.BackwardInput(big, y, 1, 8, 8, false)
-		return digest(y, z)
-	}
-	x := append([]float32(nil), big...)
-	c.Forward(y, x, 1, 8, 8, Epilogue[float32]{}) // builds only the layout for Forward
-	for _, path := range Paths() {
-		Use(path)
-		copy(big, x)
-		if got, want := run(), func() uint64 {
-			copy(big, x)
-			c = NewConv(c.w, 64, 64, Auto)
-			return run()
-		}(); got != want {
-			t.Errorf("on %s: results differ from those of a new Conv", path)
-		}
-	}
-}
-
-func TestConvPanics(t *testing.T) {
-	c := NewConv(make([]float32, 9*2*3), 2, 3, Auto)
-	s := func(n int) []float32 { return make([]float32, n) }
-	panics(t, "tensor: NewConv: weights do not fit the channels", func() { NewConv(s(53), 2, 3, Auto) })
-	panics(t, "tensor: NewConv: unknown algorithm", func() { NewConv(s(54), 2, 3, 9) })
-	panics(t, "tensor: Conv.Set: weights do not fit the channels", func() { c.Set(s(55)) })
-	panics(t, "tensor: Conv.Forward: shapes do not fit", func() { c.Forward(s(12), s(7), 1, 2, 2, Epilogue[float32]{}) })
-	panics(t, "tensor: Conv.Forward: shapes do not fit", func() { c.Forward(s(12), s(8), 1, 2, 2, Epilogue[float32]{Bias: s(2)}) })
-	panics(t, "tensor: Conv.BackwardInput: shapes do not fit", func() { c.BackwardInput(s(8), s(11), 1, 2, 2, false) })
-	panics(t, "tensor: ConvBackwardWeights: shapes do not fit", func() { ConvBackwardWeights(s(54), s(8), s(11), 1, 2, 2, 2, 3, false) })
 }

@@ -52,10 +52,8 @@ func ConvBackwardWeights[F Float](dw, x, dy []F, n, h, w, in, out int, add bool)
 		}
 		return
 	}
-	if x32, ok := as32(x); ok {
-		dw32, _ := as32(dw)
-		dy32, _ := as32(dy)
-		convWeights(dw32, x32, dy32, n, h, w, in, out, add)
+	if fast[F]() {
+		convWeights(as32(dw), as32(x), as32(dy), n, h, w, in, out, add)
 		return
 	}
 	Parallel(9*in, func(task int) {

@@ -1,6 +1,10 @@
 package tensor
 
-import "sync"
+import (
+	"sync"
+
+	"dgkip/harness/tensor/internal/kernel"
+)
 
 // This file computes convolution, ReLU and 2x2 average pooling in one step, for the layers
 // of fixed networks. It keeps only one bit per value for the backward pass.
@@ -13,37 +17,44 @@ var maps = sync.Pool{New: func() any { return new([]float32) }}
 // the cache.
 const fewChannels = 8
 
-// ForwardPool sets y to the 2x2 averages of the ReLU of c's convolution of n images x of
-// h x w pixels. It stores what BackwardPool needs in bits, BitsLen for each image.
-func ForwardPool(c *Conv[float32], y []float32, bits []byte, x []float32, n, h, w int, bias []float32) {
+// BitsLen returns the number of bytes that ForwardPool stores for one image.
+func (c *Conv[F]) BitsLen() int { return (c.h / 2) * (c.w / 2) * 4 * ((c.out + 7) / 8) }
+
+// ForwardPool sets y to the 2x2 averages of the ReLU of c's convolution of n images x. It
+// stores what BackwardPool needs in bits, BitsLen for each image.
+func ForwardPool(c *Conv[float32], y []float32, bits []byte, x []float32, n int, bias []float32) {
 	e := Epilogue[float32]{Bias: bias, ReLU: true}
-	c.eachPool(n, h, w, func(img, n int, big []float32) {
-		c.Forward(big, part(x, img, n, h*w*c.in), n, h, w, e)
-		PoolBits(part(y, img, n, (h/2)*(w/2)*c.out), part(bits, img, n, BitsLen(h, w, c.out)), big, n, h, w, c.out, 0.25)
+	c.eachPool(y, bits, n, func(img int, a kernel.Pool, n int) {
+		c.Forward(a.Big, part(x, img, n, c.h*c.w*c.in), n, e)
+		pools(a, n, c.h, (*kernel.Path).Pool)
 	})
 }
 
 // BackwardPool applies the adjoint of ForwardPool to dy and stores the result in dx. bits
 // come from ForwardPool.
-func BackwardPool(c *Conv[float32], dx, dy []float32, bits []byte, n, h, w int) {
-	c.eachPool(n, h, w, func(img, n int, big []float32) {
-		UnpoolBits(big, part(dy, img, n, (h/2)*(w/2)*c.out), part(bits, img, n, BitsLen(h, w, c.out)), n, h, w, c.out, 0.25)
-		c.BackwardInput(part(dx, img, n, h*w*c.in), big, n, h, w, false)
+func BackwardPool(c *Conv[float32], dx, dy []float32, bits []byte, n int) {
+	c.eachPool(dy, bits, n, func(img int, a kernel.Pool, n int) {
+		if c.h%2+c.w%2 > 0 {
+			clear(a.Big)
+		}
+		pools(a, n, c.h, (*kernel.Path).Unpool)
+		c.BackwardInput(part(dx, img, n, c.h*c.w*c.in), a.Big, n, false)
 	})
 }
 
-// eachPool calls do with groups of images that are computed together, and with memory
-// for their feature maps.
-func (c *Conv[F]) eachPool(n, h, w int, do func(img, n int, big []float32)) {
+// eachPool calls do with groups of n images, from image img on, that are computed together,
+// and with the arguments of their pooling, which include memory for their feature maps.
+func (c *Conv[F]) eachPool(small []float32, bits []byte, n int, do func(img int, a kernel.Pool, n int)) {
 	step := n
 	if c.in < fewChannels {
 		step = 1
 	}
 	m := maps.Get().(*[]float32)
 	defer maps.Put(m)
-	big := Grow(m, step*h*w*c.out)
+	a := kernel.Pool{Big: Grow(m, step*c.h*c.w*c.out), Row: c.w * c.out, W: c.w / 2, C: c.out}
 	for img := 0; img < n; img += step {
-		do(img, step, big)
+		a.Small, a.Bits = part(small, img, step, (c.h/2)*(c.w/2)*c.out), part(bits, img, step, c.BitsLen())
+		do(img, a, step)
 	}
 }
 

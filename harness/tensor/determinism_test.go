@@ -45,22 +45,23 @@ func results() string {
 		x, w, dy := random(r, s.n*s.h*s.w*s.in), random(r, 9*s.in*s.out), random(r, s.n*s.h*s.w*s.out)
 		y, dx, dw := random(r, len(dy)), random(r, len(x)), random(r, len(w))
 		for _, algo := range []Algorithm{Direct, Winograd} {
-			c := NewConv(w, s.in, s.out, algo)
-			c.Forward(y, x, s.n, s.h, s.w, Epilogue[float32]{Add: true, Bias: random(r, s.out), ReLU: true})
-			c.BackwardInput(dx, dy, s.n, s.h, s.w, true)
+			c := newConv(w, s, algo)
+			c.Forward(y, x, s.n, Epilogue[float32]{Add: true, Bias: random(r, s.out), ReLU: true})
+			c.BackwardInput(dx, dy, s.n, true)
 			put(fmt.Sprintf("Conv %v %d", s, algo), y, dx)
 		}
 		ConvBackwardWeights(dw, x, dy, s.n, s.h, s.w, s.in, s.out, true)
 		put(fmt.Sprintf("ConvBackwardWeights %v", s), dw)
 		if s.h > 1 {
-			small, bits := make([]float32, s.n*(s.h/2)*(s.w/2)*s.out), make([]byte, BitsLen(s.h, s.w, s.out))
+			small := make([]float32, s.n*(s.h/2)*(s.w/2)*s.out)
 			Pool(small, y, s.n, s.h, s.w, s.out)
 			Unpool(y, small, dy, s.n, s.h, s.w, s.out)
 			put(fmt.Sprintf("Pool %v", s), small, y)
-			one, size := s.h*s.w*s.out, (s.h/2)*(s.w/2)*s.out
-			PoolBits(small[:size], bits, dy[:one], 1, s.h, s.w, s.out, 0.3)
-			UnpoolBits(y[:one], small[:size], bits, 1, s.h, s.w, s.out, 0.7)
-			put(fmt.Sprintf("PoolBits %v", s), small[:size], y[:one])
+			c := newConv(w, s, Direct)
+			bits := make([]byte, s.n*c.BitsLen())
+			ForwardPool(c, small, bits, x, s.n, dy[:s.out])
+			BackwardPool(c, dx, small, bits, s.n)
+			put(fmt.Sprintf("ForwardPool %v", s), small, dx)
 		}
 	}
 	x, y, z := random(r, 70001), random(r, 70001), random(r, 70001)
@@ -144,15 +145,15 @@ func TestConcurrent(t *testing.T) {
 	a, b := MatOf(random(r, n*n), n, n), MatOf(random(r, n*n), n, n)
 	w, x := random(r, 9*64*64), random(r, 8*8*64)
 	run := func(c *Conv[float32]) uint64 {
-		m, y, dx, small := NewMat[float32](n, n), make([]float32, len(x)), make([]float32, len(x)), make([]float32, 3*3*64)
+		m, y, dx := NewMat[float32](n, n), make([]float32, len(x)), make([]float32, len(x))
 		Mul(m, a, b, NT, false)
-		c.Forward(y, x, 1, 8, 8, Epilogue[float32]{})
-		c.BackwardInput(dx, x, 1, 8, 8, false)
-		c.Forward(small, x[:len(small)], 1, 3, 3, Epilogue[float32]{})
-		return digest(m.Data, y, dx, small)
+		c.Forward(y, x, 1, Epilogue[float32]{})
+		c.BackwardInput(dx, x, 1, false)
+		return digest(m.Data, y, dx)
 	}
-	want := run(NewConv(w, 64, 64, Auto))
-	c := NewConv(w, 64, 64, Auto) // the first goroutine builds its layouts
+	s := convShape{1, 8, 8, 64, 64}
+	want := run(newConv(w, s, Auto))
+	c := newConv(w, s, Auto) // the first goroutine builds its layouts
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {

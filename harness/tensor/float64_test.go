@@ -3,7 +3,6 @@ package tensor
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"math/rand/v2"
 	"testing"
 )
@@ -162,72 +161,4 @@ func TestWide(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The definition itself agrees with exact sums.
-func TestWideExact(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 8))
-	const n, k = 3, 5000
-	a, v := randomMat(r, n, k, 0), widen(random(r, k))
-	gram, got := NewMat[float64](n, n), make([]float64, n)
-	Gram64(gram, a)
-	MulVec64(got, a, v)
-	exact := func(x []float32, y []float64) float64 {
-		sum := new(big.Float).SetPrec(400)
-		for i := range x {
-			p := new(big.Float).SetPrec(400).Mul(big.NewFloat(float64(x[i])), big.NewFloat(y[i]))
-			sum.Add(sum, p)
-		}
-		f, _ := sum.Float64()
-		return f
-	}
-	close := func(name string, got, want float64) {
-		t.Helper()
-		if math.Abs(got-want) > 1e-13*k {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
-	}
-	for i := range n {
-		for j := range n {
-			close("Gram64", gram.Row(i)[j], exact(a.Row(i), widen(a.Row(j))))
-		}
-		close("MulVec64", got[i], exact(a.Row(i), v))
-	}
-}
-
-// MulVec64 and AddRows64 are adjoint: (A v)'w = v'(A'w).
-func TestWideAdjoint(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 9))
-	const n, k = 37, 3001
-	a, v, w := randomMat(r, n, k, 3), widen(random(r, k)), widen(random(r, n))
-	av, aw := make([]float64, n), make([]float64, k)
-	MulVec64(av, a, v)
-	AddRows64(aw, a, w)
-	if x, y := Dot(av, w), Dot(v, aw); math.Abs(x-y) > 1e-12*math.Sqrt(n*k) {
-		t.Errorf("(A v)'w = %v, v'(A'w) = %v", x, y)
-	}
-}
-
-func TestWideShapes(t *testing.T) {
-	a, d := NewMat[float32](3, 4), NewMat[float64](3, 3)
-	v3, v4 := make([]float64, 3), make([]float64, 4)
-	short := Mat[float32]{Rows: 3, Cols: 4, Stride: 4, Data: make([]float32, 11)}
-	for _, f := range []struct {
-		message string
-		do      func()
-	}{
-		{"tensor: Gram64: shapes do not fit", func() { Gram64(d, NewMat[float32](4, 3)) }},
-		{"tensor: Gram64: data of A is too short for its shape", func() { Gram64(d, short) }},
-		{"tensor: Cross64: shapes do not fit", func() { Cross64(d, a, NewMat[float32](3, 5)) }},
-		{"tensor: Cross64: data of B is too short for its shape", func() { Cross64(d, a, short) }},
-		{"tensor: MulVec64: shapes do not fit", func() { MulVec64(v3, a, v3) }},
-		{"tensor: AddRows64: shapes do not fit", func() { AddRows64(v3, a, v3) }},
-		{"tensor: Outer64: shapes do not fit", func() { Outer64(a, v3, v4, v3, v3) }},
-		{"tensor: Outer64: data is too short for the shape", func() { Outer64(short, v3, v4, nil, nil) }},
-		{"tensor: ArcCosine: lengths differ", func() { ArcCosine(v3, nil, nil, v4, v4, 1, 0) }},
-		{"tensor: ArcCosine: lengths differ", func() { ArcCosine(v3, v4, v4, v3, v3, 1, 0) }},
-		{"tensor: ArcCosine: lengths differ", func() { ArcCosine(v3, v3, nil, v3, v3, 1, 0) }},
-	} {
-		t.Run(f.message, func(t *testing.T) { panics(t, f.message, f.do) })
-	}
 }

@@ -49,14 +49,11 @@ func Mul[F Float](c, a, b Mat[F], order Order, add bool) {
 		}
 		return
 	}
-	c32, ok := mat32(c)
-	if !ok {
+	if !fast[F]() {
 		mulNaive(c, a, b, order, add)
 		return
 	}
-	a32, _ := mat32(a)
-	b32, _ := mat32(b)
-	g := gemm{path: kernel.Active(), c: c32, a: a32, b: b32, m: m, n: n, k: k, transA: order == TN, transB: order == NT, add: add}
+	g := gemm{path: kernel.Active(), c: mat32(c), a: mat32(a), b: mat32(b), m: m, n: n, k: k, transA: order == TN, transB: order == NT, add: add}
 	g.run()
 }
 

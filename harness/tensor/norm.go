@@ -28,9 +28,8 @@ const normEps = 1e-5
 // Methods take a few images of a batch at a time; from is the number of the first one.
 // Each image is a task.
 type InstanceNorm[F Float] struct {
-	H, W, Ch  int
-	Pool      bool
-	StripRows int // even; 0 chooses a number that suits the cache
+	H, W, Ch int
+	Pool     bool
 
 	gain, shift []F
 	ones, zeros []F

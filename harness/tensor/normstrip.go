@@ -57,11 +57,15 @@ type strip[F Float] struct {
 // of calls.
 const stripValues = 1 << 15
 
+// StripRows, if not zero, is the number of rows in a strip, an even number. Tests set it to
+// get several strips from small images, so these tests cannot run in parallel.
+var StripRows int
+
 // strips calls do with the strips of an image from the top. Each strip holds whole rows
 // of pooled pixels.
 func (m *InstanceNorm[F]) strips(do func(s strip[F])) {
 	values := m.W * m.Ch
-	step := cmp.Or(m.StripRows, max(2, stripValues/values&^1))
+	step := cmp.Or(StripRows, max(2, stripValues/values&^1))
 	for top := 0; top < m.H; {
 		bottom := top + step
 		if bottom+1 >= m.H { // includes a last single row
@@ -78,21 +82,8 @@ func (m *InstanceNorm[F]) strips(do func(s strip[F])) {
 	}
 }
 
-// reduce sets the output y to the activations u, pooled if the norm pools.
-func (s strip[F]) reduce(y, u []F) {
-	if s.pool {
-		Pool(y, u, 1, s.h, s.w, s.ch)
-	} else {
-		copy(y, u)
-	}
-}
+// reduce is Reduce for a strip.
+func (s strip[F]) reduce(y, u []F) { Reduce(y, u, 1, s.h, s.w, s.ch, s.pool) }
 
-// expand sets du to the gradient before the ReLU, where dy is the gradient of the output
-// and u has the sign of the activations.
-func (s strip[F]) expand(du, dy, u []F) {
-	if s.pool {
-		Unpool(du, dy, u, 1, s.h, s.w, s.ch)
-	} else {
-		Mask(du, dy, u)
-	}
-}
+// expand is Expand for a strip.
+func (s strip[F]) expand(du, dy, u []F) { Expand(du, dy, u, 1, s.h, s.w, s.ch, s.pool) }

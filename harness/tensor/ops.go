@@ -7,9 +7,9 @@ func ReLU[F Float](y, x []F) {
 	if len(y) != len(x) {
 		panic("tensor: ReLU: lengths differ")
 	}
-	if x32, ok := as32(x); ok {
-		y32, _ := as32(y)
-		spread(len(x), func(i, j int) { kernel.Active().ReLU(y32[i:j], x32[i:j]) })
+	if fast[F]() {
+		y, x := as32(y), as32(x)
+		spread(len(x), func(i, j int) { kernel.Active().ReLU(y[i:j], x[i:j]) })
 		return
 	}
 	for i, v := range x {
@@ -26,10 +26,9 @@ func Mask[F Float](y, g, x []F) {
 	if len(y) != len(x) || len(g) != len(x) {
 		panic("tensor: Mask: lengths differ")
 	}
-	if x32, ok := as32(x); ok {
-		y32, _ := as32(y)
-		g32, _ := as32(g)
-		spread(len(x), func(i, j int) { kernel.Active().Mask(y32[i:j], g32[i:j], x32[i:j]) })
+	if fast[F]() {
+		y, g, x := as32(y), as32(g), as32(x)
+		spread(len(x), func(i, j int) { kernel.Active().Mask(y[i:j], g[i:j], x[i:j]) })
 		return
 	}
 	for i, v := range x {
@@ -46,10 +45,9 @@ func Axpy[F Float](y []F, a F, x, z []F) {
 	if len(y) != len(x) || len(z) != len(x) {
 		panic("tensor: Axpy: lengths differ")
 	}
-	if x32, ok := as32(x); ok {
-		y32, _ := as32(y)
-		z32, _ := as32(z)
-		spread(len(x), func(i, j int) { kernel.Active().Axpy(y32[i:j], float32(a), x32[i:j], z32[i:j]) })
+	if fast[F]() {
+		y, x, z := as32(y), as32(x), as32(z)
+		spread(len(x), func(i, j int) { kernel.Active().Axpy(y[i:j], float32(a), x[i:j], z[i:j]) })
 		return
 	}
 	for i, v := range x {
@@ -64,30 +62,25 @@ func spread(n int, do func(from, to int)) {
 	Parallel(ceil(n, piece), func(i int) { do(i*piece, min(n, (i+1)*piece)) })
 }
 
-// dotPiece is the length of the pieces of a dot product. Their sums are added in order.
-const dotPiece = 1 << 14
-
-// Dot returns the dot product of x and z.
+// Dot returns the dot product of x and z. It cuts them into pieces, keeps 64 partial sums of
+// each piece, and adds the pieces' sums in order.
 func Dot[F Float](x, z []F) F {
+	const piece, lanes = 1 << 14, 64
 	if len(x) != len(z) {
 		panic("tensor: Dot: lengths differ")
 	}
 	var sum F
-	x32, ok := as32(x)
-	if !ok {
-		for i, v := range x {
-			sum += F(v * z[i])
+	for from := 0; from < len(x); from += piece {
+		var s [lanes]F
+		for i, v := range x[from:min(len(x), from+piece)] {
+			s[i%lanes] += F(v * z[from+i])
 		}
-		return sum
-	}
-	z32, _ := as32(z)
-	parts := make([]float32, ceil(len(x), dotPiece))
-	Parallel(len(parts), func(i int) {
-		from, to := i*dotPiece, min(len(x), (i+1)*dotPiece)
-		parts[i] = kernel.Active().Dot(x32[from:to], z32[from:to])
-	})
-	for _, p := range parts {
-		sum += F(p)
+		for n := lanes / 2; n > 0; n /= 2 {
+			for i := range n {
+				s[i] += s[i+n]
+			}
+		}
+		sum += s[0]
 	}
 	return sum
 }
@@ -98,10 +91,8 @@ func Pool[F Float](y, x []F, n, h, w, ch int) {
 	if n < 0 || h < 2 || w < 2 || ch < 1 || len(x) != n*h*w*ch || len(y) != n*(h/2)*(w/2)*ch {
 		panic("tensor: Pool: shapes do not fit")
 	}
-	x32, ok := as32(x)
-	if ok {
-		y32, _ := as32(y)
-		pools(kernel.Pool{Small: y32, Big: x32, Scale: 0.25, Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Pool)
+	if fast[F]() {
+		pools(kernel.Pool{Small: as32(y), Big: as32(x), Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Pool)
 		return
 	}
 	eachPooled(n, h, w, ch, func(small, big, right, down int) {
@@ -109,64 +100,53 @@ func Pool[F Float](y, x []F, n, h, w, ch int) {
 	})
 }
 
-// Unpool applies the adjoint of Pool to dy and stores the result in dx. If act is given,
-// values where act is not positive are set to zero; this is the adjoint of ReLU followed
-// by Pool. dx must not overlap act.
+// Unpool applies the adjoint of ReLU followed by Pool to dy and stores the result in dx. act
+// has the sign of the activations: where it is not positive, dx is zero. dx must not overlap
+// act.
 func Unpool[F Float](dx, dy, act []F, n, h, w, ch int) {
-	if n < 0 || h < 2 || w < 2 || ch < 1 || len(dx) != n*h*w*ch || len(dy) != n*(h/2)*(w/2)*ch || act != nil && len(act) != len(dx) {
+	if n < 0 || h < 2 || w < 2 || ch < 1 || len(dx) != n*h*w*ch || len(dy) != n*(h/2)*(w/2)*ch || len(act) != len(dx) {
 		panic("tensor: Unpool: shapes do not fit")
 	}
 	if h%2+w%2 > 0 {
 		clear(dx)
 	}
-	dx32, ok := as32(dx)
-	if ok {
-		dy32, _ := as32(dy)
-		act32, _ := as32(act)
-		pools(kernel.Pool{Small: dy32, Big: dx32, Act: act32, Scale: 0.25, Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Unpool)
+	if fast[F]() {
+		pools(kernel.Pool{Small: as32(dy), Big: as32(dx), Act: as32(act), Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Unpool)
 		return
 	}
 	eachPooled(n, h, w, ch, func(small, big, right, down int) {
 		for _, i := range [4]int{big, big + right, big + down, big + down + right} {
-			dx[i] = dy[small] / 4
-			if act != nil && !(act[i] > 0) {
-				dx[i] = 0
+			dx[i] = 0
+			if act[i] > 0 {
+				dx[i] = dy[small] / 4
 			}
 		}
 	})
 }
 
-// BitsLen returns the number of bytes that PoolBits records for one image.
-func BitsLen(h, w, ch int) int { return (h / 2) * (w / 2) * 4 * ((ch + 7) / 8) }
-
-// PoolBits is Pool for images x >= 0, with scale in place of 1/4. It records in bits which
-// values were positive, BitsLen for each image.
-func PoolBits(y []float32, bits []byte, x []float32, n, h, w, ch int, scale float32) {
-	if !poolFits(y, bits, x, n, h, w, ch) {
-		panic("tensor: PoolBits: shapes do not fit")
+// Reduce sets y to the activations act of n images, or to their averages by Pool.
+func Reduce[F Float](y, act []F, n, h, w, ch int, pool bool) {
+	if pool {
+		Pool(y, act, n, h, w, ch)
+	} else {
+		copy(y, act)
 	}
-	pools(kernel.Pool{Small: y, Big: x, Bits: bits, Scale: scale, Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Pool)
 }
 
-// UnpoolBits applies the adjoint of ReLU followed by PoolBits to dy and stores the result
-// in dx. bits come from PoolBits.
-func UnpoolBits(dx, dy []float32, bits []byte, n, h, w, ch int, scale float32) {
-	if !poolFits(dy, bits, dx, n, h, w, ch) {
-		panic("tensor: UnpoolBits: shapes do not fit")
+// Expand applies the adjoint of ReLU followed by Reduce to dy and stores the result in dx. act
+// has the sign of the activations.
+func Expand[F Float](dx, dy, act []F, n, h, w, ch int, pool bool) {
+	if pool {
+		Unpool(dx, dy, act, n, h, w, ch)
+	} else {
+		Mask(dx, dy, act)
 	}
-	if h%2+w%2 > 0 {
-		clear(dx)
-	}
-	pools(kernel.Pool{Small: dy, Big: dx, Bits: bits, Scale: scale, Row: w * ch, W: w / 2, C: ch}, n, h, (*kernel.Path).Unpool)
-}
-
-func poolFits(small []float32, bits []byte, big []float32, n, h, w, ch int) bool {
-	return n >= 0 && h >= 2 && w >= 2 && ch >= 1 && len(big) == n*h*w*ch && len(small) == n*(h/2)*(w/2)*ch && len(bits) == n*BitsLen(h, w, ch)
 }
 
 // pools runs a kernel on each row of pooled pixels of n images with h rows. all describes
 // the values of all images.
 func pools(all kernel.Pool, n, h int, do func(*kernel.Path, *kernel.Pool)) {
+	all.Scale = 0.25
 	p, bits := kernel.Active(), all.W*4*((all.C+7)/8)
 	Parallel(n, func(img int) {
 		s := getScratch()

@@ -90,16 +90,22 @@ func (m Mat[F]) check(message string) {
 	}
 }
 
-// as32 returns s itself if F is float32.
-func as32[F Float](s []F) ([]float32, bool) {
-	v, ok := any(s).([]float32)
-	return v, ok
+// fast reports whether F is float32, which runs on the kernels.
+func fast[F Float]() bool {
+	_, ok := any(F(0)).(float32)
+	return ok
+}
+
+// as32 returns s itself if F is float32, and nil otherwise.
+func as32[F Float](s []F) []float32 {
+	v, _ := any(s).([]float32)
+	return v
 }
 
 // mat32 is as32 for a matrix.
-func mat32[F Float](m Mat[F]) (Mat[float32], bool) {
-	v, ok := any(m).(Mat[float32])
-	return v, ok
+func mat32[F Float](m Mat[F]) Mat[float32] {
+	v, _ := any(m).(Mat[float32])
+	return v
 }
 
 // Path returns the name of the kernels in use: avx512, avx2, neon or generic.

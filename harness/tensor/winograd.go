@@ -100,7 +100,7 @@ func (j *convJob) winogradBlock(t0, t1, p0, p1, th, tw int) {
 	t.ARow, t.AK, t.BK, t.CRow, t.Cols = vRow, 1, width, mRow, width
 	rowTiles := ceil(n, j.path.Rows)
 	for pos := range 36 {
-		u := j.u[pos*j.in*pitch:][:j.in*pitch]
+		u := j.weights[pos*j.in*pitch:][:j.in*pitch]
 		for ch := range chunks(j.in) {
 			k0, k1 := g.chunk(ch)
 			t.K, t.Mode = k1-k0, 0

@@ -19,9 +19,8 @@ import (
 // Fields are named by toml tags. The tags min, max, enum and required restrict the values. The tag hint is
 // for numbers that are written as something else. A struct that implements method.Checker checks the rest.
 type Decoder struct {
-	Faults   Faults   // mistakes, each once
-	Reported int      // number of mistakes, repeated ones included
-	Notes    []string // remarks, each once
+	Faults   Faults // mistakes, each once
+	Reported int    // number of mistakes, repeated ones included
 	known    map[Fault]bool
 }
 
@@ -37,14 +36,6 @@ func (d *Decoder) Fault(n *Node, message, hint string) { d.add(n, false, message
 
 // FaultKey reports a mistake at the key.
 func (d *Decoder) FaultKey(n *Node, message, hint string) { d.add(n, true, message, hint) }
-
-// Note adds a remark with its place.
-func (d *Decoder) Note(n *Node, message string) {
-	f := n.Fault(true, message, "")
-	if note := fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message); !slices.Contains(d.Notes, note) {
-		d.Notes = append(d.Notes, note)
-	}
-}
 
 func (d *Decoder) add(n *Node, onKey bool, message, hint string) {
 	d.Reported++

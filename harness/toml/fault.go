@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -43,13 +42,7 @@ func (f Fault) String() string {
 // excerpt returns the line, or the part of a long line around the mistake. It also returns the blanks
 // before the caret, and the number of characters to underline.
 func (f Fault) excerpt() (line, lead string, length int) {
-	// Every character stays one character, so that the caret is below the mistake.
-	text := []rune(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' {
-			return utf8.RuneError
-		}
-		return r
-	}, f.Source))
+	text := []rune(f.Source)
 	from := min(f.Col-1, len(text))
 	before, after := "", ""
 	if len(text) > shownLine {

@@ -1,6 +1,7 @@
 package toml
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -62,15 +63,19 @@ func declarations(v reflect.Value, prefix string) (out []Declared) {
 			out = append(out, declarations(reflect.New(t.Elem()), prefix+s.name+".")...)
 			continue
 		}
-		out = append(out, Declared{prefix + s.name, plain(s.value), allowed(s.field), s.of, s.field.Name})
+		value := plain(s.value)
+		if text, ok := s.value.Interface().(fmt.Stringer); ok {
+			value = text.String()
+		}
+		out = append(out, Declared{prefix + s.name, value, allowed(s.field), s.of, s.field.Name})
 	}
 	return out
 }
 
-// allowed describes the values that a setting may have.
+// allowed describes the values that a setting may have. The tag form is for types that decode themselves.
 func allowed(f reflect.StructField) string {
-	form := map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "true or false", reflect.Slice: "a list",
-		reflect.Map: "a table", reflect.Float32: "a number", reflect.Float64: "a number"}[f.Type.Kind()]
+	form := cmp.Or(f.Tag.Get("form"), map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "true or false", reflect.Slice: "a list",
+		reflect.Map: "a table", reflect.Float32: "a number", reflect.Float64: "a number"}[f.Type.Kind()])
 	if form == "" && f.Type.ConvertibleTo(reflect.TypeFor[float64]()) {
 		form = "an integer"
 	} else if form == "" {

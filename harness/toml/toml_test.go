@@ -170,25 +170,6 @@ func TestManyFaults(t *testing.T) {
 	}
 }
 
-// A table in place of a list of tables and a number outside its limits have a remedy.
-func TestHints(t *testing.T) {
-	root, _ := toml.Parse("f.toml", "rate = 2\n[exclude]\nreason = \"x\"\n")
-	doc := struct {
-		Rate    float64 `toml:"rate" max:"1"`
-		Exclude []struct {
-			Reason string `toml:"reason"`
-		} `toml:"exclude"`
-	}{Rate: 0.5}
-	var d toml.Decoder
-	d.Into(root, &doc, "the file")
-	got := d.Faults.Err().Error()
-	for _, want := range []string{"hint: the default is 0.5", "exclude must be a list, not a table", "hint: write [[exclude]]"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in\n%s", want, got)
-		}
-	}
-}
-
 func ExampleDecoder() {
 	root, _ := toml.Parse("demo.toml", "rate = 2\nsetps = 3\n")
 	var settings struct {

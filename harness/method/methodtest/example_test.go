@@ -30,7 +30,7 @@ func (m *Pull) Distill(ctx context.Context, p method.Problem, observe func(metho
 	if err != nil {
 		return nil, err
 	}
-	images := optim.NewVariable("images", set.Images, optim.NewSGD[float32], optim.SGDConfig{LR: m.Rate})
+	images := optim.NewVariable("images", set.Images, optim.SGD(m.Rate, 0, 0))
 	train := p.Data.Train
 	classes, size := train.ByClass(len(set.Classes)), set.Size()
 	gradient := func(_ context.Context, update int) (loss float64, err error) {

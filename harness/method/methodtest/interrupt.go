@@ -1,7 +1,6 @@
 package methodtest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -114,55 +113,6 @@ func (c *checker) checkpoints(t *testing.T) {
 			t.Errorf("the checkpoint after step %d leads to different bits", i)
 		}
 	}
-}
-
-// damagedCheckpoints resumes from invalid checkpoints. A method without checkpoints must start from the
-// beginning. One with checkpoints may fail or go on, because the store checks their sums, but must not
-// crash, and must not accept a checkpoint of other settings.
-func (c *checker) damagedCheckpoints(t *testing.T) {
-	var state []byte
-	want, _, err := c.run(context.Background(), c.problem(1), func(s method.Step) {
-		if s.Checkpoint == nil || s.Update > 1 {
-			return
-		}
-		var err error
-		if state, err = s.Checkpoint(); err != nil {
-			t.Fatal(err)
-		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	resume := func(what string, b []byte, change func(*method.Problem)) {
-		t.Helper()
-		p := c.problem(1)
-		p.Resume = b
-		if change != nil {
-			change(&p)
-		}
-		var stopped *method.Interrupted
-		set, _, err := c.run(context.Background(), p, nil)
-		if errors.As(err, &stopped) {
-			t.Errorf("%s: interrupted without reason: %v", what, err)
-		}
-		if err == nil && change == nil && state == nil && show(set) != show(want) {
-			t.Errorf("%s: the run ends with different bits", what)
-		}
-		if err == nil && change != nil && state != nil {
-			t.Errorf("%s was accepted", what)
-		}
-	}
-	resume("a text", []byte("this is not a checkpoint"), nil)
-	for i := range 8 {
-		at := i * len(state) / 8
-		resume("a part of a checkpoint", append([]byte{}, state[:at]...), nil)
-		if len(state) > 0 {
-			b := bytes.Clone(state)
-			b[at] ^= 1
-			resume("a checkpoint with a wrong bit", b, nil)
-		}
-	}
-	resume("the checkpoint of a run with fewer images", state, func(p *method.Problem) { p.IPC-- })
 }
 
 // asked is a context that cancels itself after a number of calls of Err.

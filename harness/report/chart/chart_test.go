@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"image"
 	"image/color"
+	imagedraw "image/draw"
 	"image/png"
 	"math"
 	"os/exec"
@@ -149,17 +150,6 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// Twelve methods have different colours.
-func TestPalette(t *testing.T) {
-	for i := range 12 {
-		for j := range i {
-			if hue(i) == hue(j) {
-				t.Errorf("colours %d and %d are the same", i, j)
-			}
-		}
-	}
-}
-
 // The font has all characters of labels.
 func TestLettersExist(t *testing.T) {
 	face := font.DefaultCache.Lookup(regular(9), 9)
@@ -167,24 +157,6 @@ func TestLettersExist(t *testing.T) {
 	for _, r := range clean("±×–→…≤≥−∂ℓθαλéü²‖") {
 		if g, err := face.Face.GlyphIndex(&buf, r); err != nil || g == 0 {
 			t.Errorf("no glyph for %q", r)
-		}
-	}
-}
-
-// Images of different sizes are shown at the same size, with sharp pixels.
-func TestMosaic(t *testing.T) {
-	dot := func(side int, at image.Point) image.Image {
-		m := image.NewRGBA(image.Rect(0, 0, side, side))
-		m.Set(at.X, at.Y, color.RGBA{R: 200, A: 255})
-		return m
-	}
-	m := mosaic([][]image.Image{{dot(2, image.Pt(1, 0)), dot(4, image.Pt(3, 3))}}, 8, 2)
-	if m.Bounds().Size() != image.Pt(18, 8) {
-		t.Fatal(m.Bounds())
-	}
-	for at, want := range map[image.Point]uint8{{4, 0}: 200, {7, 3}: 200, {3, 0}: 0, {8, 0}: 255, {16, 6}: 200, {15, 6}: 0} {
-		if got := m.RGBAAt(at.X, at.Y).R; got != want {
-			t.Errorf("%v is %d, not %d", at, got, want)
 		}
 	}
 }
@@ -269,14 +241,17 @@ func TestPDFLooksLikePNG(t *testing.T) {
 
 func gray(c color.Color) int { return int(color.GrayModel.Convert(c).(color.Gray).Y) }
 
-// A PNG shows every pixel of an image as a square of one colour, all of the same size.
+// A PNG shows every pixel of an image as a square of one colour, all of the same size. An image with
+// fewer pixels is as large.
 func TestImagesAreSharp(t *testing.T) {
 	img := image.NewRGBA(image.Rect(0, 0, 32, 32))
 	for i := range 32 * 32 {
 		img.Set(i%32, i/32, color.RGBA{R: uint8(i), G: uint8(i >> 2), B: 100, A: 255})
 	}
+	blue := image.NewRGBA(image.Rect(0, 0, 16, 16))
+	imagedraw.Draw(blue, blue.Bounds(), image.NewUniform(color.RGBA{B: 200, A: 255}), image.Point{}, imagedraw.Src)
 	p := &Images{Columns: []string{"one", "two"}, Rows: []ImageRow{{Name: "a", Tiles: []Tile{
-		{Lines: [][]image.Image{{img, img, img}, {img, img, img}}}, {Lines: [][]image.Image{{img}}}}}}}
+		{Lines: [][]image.Image{{img, img, img}, {img, img, img}}}, {Lines: [][]image.Image{{img}, {blue}}}}}}}
 	m, err := png.Decode(bytes.NewReader(Render(p, "png")))
 	if err != nil {
 		t.Fatal(err)
@@ -292,5 +267,8 @@ func TestImagesAreSharp(t *testing.T) {
 		if got := dots[img.At(i%32, i/32)]; side < 2 || got != 7*side*side {
 			t.Fatalf("the pixel %d, %d of 7 images has %d dots, want 7 squares of %d dots", i%32, i/32, got, side)
 		}
+	}
+	if got := dots[blue.At(0, 0)]; got != 32*32*side*side {
+		t.Errorf("16x16 pixels cover %d dots, want %d", got, 32*32*side*side)
 	}
 }

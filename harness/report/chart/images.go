@@ -29,32 +29,12 @@ type Tile struct {
 	Missing string
 }
 
-// mosaic draws rows of images as one image. Each is scaled to fit a square of side pixels, with gaps
-// between them.
-func mosaic(lines [][]image.Image, side, gap int) *image.RGBA {
-	wide := 0
-	for _, l := range lines {
-		wide = max(wide, len(l))
-	}
-	pitch := side + gap
-	out := image.NewRGBA(image.Rect(0, 0, wide*pitch-gap, len(lines)*pitch-gap))
-	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
-	for j, line := range lines {
-		for i, img := range line {
-			at, size := image.Pt(i*pitch, j*pitch), img.Bounds().Size()
-			long := max(size.X, size.Y)
-			// Copies whole pixels, so that the image stays sharp.
-			xdraw.NearestNeighbor.Scale(out, image.Rectangle{Min: at, Max: at.Add(size.Mul(side).Div(long))}, img, img.Bounds(), draw.Src, nil)
-		}
-	}
-	return out
-}
-
 // Sizes in points, but of images in pixels. The side of an image, 224, is a multiple of 28 and of
 // 32. A block is one pixel of a 32x32 image.
 const (
 	block               = 7
 	pixelSide, pixelGap = 32 * block, 2 * block
+	pitch               = pixelSide + pixelGap
 	rowGap              = 6
 	titleRoom           = 14
 )
@@ -67,7 +47,7 @@ type room struct {
 
 // of returns the space for a number of images side by side.
 func (r room) of(images int) vg.Length {
-	return r.pixel * vg.Length(max(0, images*(pixelSide+pixelGap)-pixelGap))
+	return r.pixel * vg.Length(max(0, images*pitch-pixelGap))
 }
 
 func (m *Images) measure() room {
@@ -86,7 +66,7 @@ func (m *Images) measure() room {
 		all += max(1, n)
 	}
 	// The picture is as wide as the text, unless its images would get too large.
-	r.pixel = min(40, (widths[2]-r.side-2*margin-gutter*vg.Length(len(across)-1))/vg.Length(all)) / (pixelSide + pixelGap)
+	r.pixel = min(40, (widths[2]-r.side-2*margin-gutter*vg.Length(len(across)-1))/vg.Length(all)) / pitch
 	// A block covers whole dots, so that all pixels of a 32x32 image look alike.
 	if dots := math.Floor(r.pixel.Dots(dpi) * block); dots > 0 {
 		r.pixel = vg.Length(dots/block) * vg.Inch / dpi
@@ -117,7 +97,8 @@ func (m *Images) Size() (w, h vg.Length) {
 	return w, h
 }
 
-// Paint implements Picture. It draws all tiles as one image, whose pixels share a grid.
+// Paint implements Picture. It draws all images as one, whose pixels share a grid. Each image is
+// scaled to fit a square.
 func (m *Images) Paint(dc vgdraw.Canvas) {
 	blank(dc)
 	r := m.measure()
@@ -126,10 +107,18 @@ func (m *Images) Paint(dc vgdraw.Canvas) {
 	whole := image.NewRGBA(image.Rect(0, 0, int((dc.Max.X-margin-left)/pixel), int((top-dc.Min.Y-margin)/pixel)))
 	draw.Draw(whole, whole.Bounds(), image.White, image.Point{}, draw.Src)
 	m.each(r, func(t Tile, x, y, w, h vg.Length) {
-		if len(t.Lines) > 0 {
-			tile := mosaic(t.Lines, pixelSide, pixelGap)
-			at := image.Pt(int((x+w/2)/pixel)-tile.Bounds().Dx()/2, int(y/pixel)).Div(block).Mul(block)
-			draw.Draw(whole, tile.Bounds().Add(at), tile, image.Point{}, draw.Src)
+		wide := 0
+		for _, line := range t.Lines {
+			wide = max(wide, len(line))
+		}
+		corner := image.Pt(int((x+w/2)/pixel)-(wide*pitch-pixelGap)/2, int(y/pixel)).Div(block).Mul(block)
+		for j, line := range t.Lines {
+			for i, img := range line {
+				at, size := corner.Add(image.Pt(i, j).Mul(pitch)), img.Bounds().Size()
+				to := image.Rectangle{Min: at, Max: at.Add(size.Mul(pixelSide).Div(max(size.X, size.Y)))}
+				// Copies whole pixels, so that the image stays sharp.
+				xdraw.NearestNeighbor.Scale(whole, to, img, img.Bounds(), draw.Src, nil)
+			}
 		}
 	})
 	size := vg.Point{X: vg.Length(whole.Bounds().Dx()) * pixel, Y: vg.Length(whole.Bounds().Dy()) * pixel}

@@ -198,11 +198,9 @@ func (c *pdf) file() []byte {
 		float64(c.w), float64(c.h), page+1, &states, &images), nil)
 	object("", deflate.Zlib(c.page.Bytes()))
 	for _, m := range c.images {
-		pixels, channels := deflate.Pixels(m)
-		space := map[int]string{1: "DeviceGray", 3: "DeviceRGB"}[channels]
 		size := m.Bounds().Size()
-		object(fmt.Sprintf("/Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/%s/BitsPerComponent 8/DecodeParms<</Predictor 15/Colors %d/Columns %d>>",
-			size.X, size.Y, space, channels, size.X), pixels)
+		object(fmt.Sprintf("/Type/XObject/Subtype/Image/Width %d/Height %d/ColorSpace/DeviceRGB/BitsPerComponent 8/DecodeParms<</Predictor 15/Colors 3/Columns %d>>",
+			size.X, size.Y, size.X), deflate.Pixels(m))
 	}
 	table := b.Len()
 	fmt.Fprintf(b, "xref\n0 %d\n0000000000 65535 f \n", len(at)+1)

@@ -114,25 +114,6 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// Repeated headings are shown once.
-func TestSpans(t *testing.T) {
-	s := wide()
-	s.Rows = append(s.Rows, Row{Heads: []string{"two", "10"}, Cells: s.Rows[0].Cells})
-	var got []int
-	for _, l := range s.Lines() {
-		got = append(got, l.Spans...)
-	}
-	want := []int{2, 1, 0, 1, 1, 1}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("spans %v, want %v", got, want)
-		}
-	}
-	if l := s.Lines(); l[2].Rule != 2 || l[1].Rule != 0 {
-		t.Error("rules do not follow the headings")
-	}
-}
-
 // A table that is too wide becomes several, split between groups of columns. A table that is too
 // long becomes several floats with one number.
 func TestLatexFits(t *testing.T) {

@@ -46,9 +46,9 @@ func (p *Path) Arc(a *Arc) {
 	slopes := len(a.InXY) > 0
 	check(a.N >= 0 && a.N <= len(a.K) && a.N <= len(a.Root) && a.N <= len(a.Inverse) &&
 		(!slopes || a.N <= len(a.InXY) && a.N <= len(a.InXX)))
-	fast, plain := p.arc, arcGeneric
+	fast := p.arc
 	if slopes {
-		fast, plain = p.arcSlopes, arcSlopesGeneric
+		fast = p.arcSlopes
 	}
 	all, whole := a.N, a.N&^(WideLanes-1)
 	if a.N = whole; whole > 0 {
@@ -60,7 +60,7 @@ func (p *Path) Arc(a *Arc) {
 		if slopes {
 			rest.InXY, rest.InXX = rest.InXY[whole:], rest.InXX[whole:]
 		}
-		plain(&rest)
+		arcGeneric(&rest)
 	}
 }
 
@@ -71,19 +71,11 @@ func arcGeneric(a *Arc) {
 		s := 2*v + a.Bias
 		rest, h := arc(s*float64(a.InverseX*inverse[j]), float64(a.X*root[j]))
 		k[j] = float64((h + float64(rest*s)) * ArcScale)
-	}
-}
-
-func arcSlopesGeneric(a *Arc) {
-	k := a.K[:a.N]
-	root, inverse, inXY, inXX := a.Root[:len(k)], a.Inverse[:len(k)], a.InXY[:len(k)], a.InXX[:len(k)]
-	for j, v := range k {
-		s := 2*v + a.Bias
-		rest, h := arc(s*float64(a.InverseX*inverse[j]), float64(a.X*root[j]))
-		k[j] = float64((h + float64(rest*s)) * ArcScale)
-		slope := 2 * float64(rest*ArcScale)
-		inXX[j] = float64(inXX[j]*slope) + float64(float64(h*ArcScale)/a.Norm)
-		inXY[j] *= slope
+		if len(a.InXY) > 0 {
+			slope := 2 * float64(rest*ArcScale)
+			a.InXX[j] = float64(a.InXX[j]*slope) + float64(float64(h*ArcScale)/a.Norm)
+			a.InXY[j] *= slope
+		}
 	}
 }
 
@@ -94,18 +86,10 @@ func arc(c, r float64) (rest, h float64) {
 		u = 1
 	}
 	w := math.Sqrt(1 - u)
-	p := &ArcPoly
-	q := p[0]
-	q = float64(q*u) + p[1]
-	q = float64(q*u) + p[2]
-	q = float64(q*u) + p[3]
-	q = float64(q*u) + p[4]
-	q = float64(q*u) + p[5]
-	q = float64(q*u) + p[6]
-	q = float64(q*u) + p[7]
-	q = float64(q*u) + p[8]
-	q = float64(q*u) + p[9]
-	q = float64(q*u) + p[10]
+	q := ArcPoly[0]
+	for _, p := range ArcPoly[1:] {
+		q = float64(q*u) + p
+	}
 	t := math.Pi/2 - math.Copysign(math.Pi/2-float64(w*q), c)
 	return math.Pi - t, float64(r * float64(w*math.Sqrt(1+u)))
 }

@@ -94,7 +94,3 @@ type Panel struct {
 	Row      int
 	Width    int
 }
-
-// DotLanes is the number of partial sums of a dot product. It is the same on every path,
-// and so is the result.
-const DotLanes = 64

@@ -163,12 +163,6 @@ func axpyGeneric(a *Vec) {
 	}
 }
 
-func dotGeneric(a *Vec) {
-	for i, x := range a.X[:a.N] {
-		a.Y[i%DotLanes] += float32(x * a.Z[i])
-	}
-}
-
 func poolGeneric(a *Pool) {
 	for w := 0; w < a.W; w++ {
 		p := 2 * w * a.C
@@ -204,7 +198,8 @@ func poolBitsGeneric(a *Pool) {
 	})
 }
 
-func unpoolGeneric(a *Pool) {
+// unpool is the adjoint of pooling without ReLU.
+func unpool(a *Pool) {
 	for w := 0; w < a.W; w++ {
 		p := 2 * w * a.C
 		for c := 0; c < a.C; c++ {
@@ -216,7 +211,7 @@ func unpoolGeneric(a *Pool) {
 }
 
 func unpoolMaskGeneric(a *Pool) {
-	unpoolGeneric(a)
+	unpool(a)
 	for _, row := range [2]int{0, a.Row} {
 		n := 2 * a.W * a.C
 		big, act := a.Big[row:][:n], a.Act[row:][:n]
@@ -229,7 +224,7 @@ func unpoolMaskGeneric(a *Pool) {
 }
 
 func unpoolBitsGeneric(a *Pool) {
-	unpoolGeneric(a)
+	unpool(a)
 	a.eachBig(func(big, at int, bit byte) {
 		if a.Bits[at]&bit == 0 {
 			a.Big[big] = 0
@@ -284,14 +279,4 @@ func packTransposedGeneric(a *Panel) {
 			a.Dst[k*a.Width+r] = x
 		}
 	}
-}
-
-func peakGeneric(a *Vec) {
-	var f [16]float32
-	for range a.N {
-		for i := range f {
-			f[i] = fmath.FMA32(a.X[i], a.Z[i], f[i])
-		}
-	}
-	copy(a.Y, f[:])
 }

@@ -12,8 +12,7 @@
 //   - Products, Rectify and their backward kernels fuse multiply-adds where covariance.go
 //     calls math.FMA. In Cross, products are exact, so that fusing changes nothing. All
 //     other kernels multiply and add in two rounded steps.
-//   - A dot product keeps DotLanes partial sums for any register width, and in float64
-//     WideLanes partial sums.
+//   - A sum over features in float64 keeps WideLanes partial sums for any register width.
 //
 // The generators in gen write the assembly for amd64 and arm64. They are a module of their
 // own, so that the program does not depend on avo.
@@ -45,89 +44,42 @@ type Path struct {
 	winogradIn     func(*WinogradIn)
 	winogradOut    func(*WinogradOut)
 	winogradFilter func(*WinogradFilter)
-	relu           func(*Vec)
-	mask           func(*Vec)
-	axpy           func(*Vec)
-	dot            func(*Vec)
-	pool           func(*Pool)
-	poolBits       func(*Pool)
-	unpool         func(*Pool)
-	unpoolMask     func(*Pool)
-	unpoolBits     func(*Pool)
-	colSum         func(*Cols)
-	colDot         func(*Cols)
-	affine         func(*Cols)
-	affine2        func(*Cols)
-	packRows       func(*Panel)
-	packTransposed func(*Panel)
-	cross          func(*Cross)
-	mulVec         func(*Wide)
-	addRows        func(*Wide) // adds AddRowsAtOnce rows
-	addRow         func(*Wide) // adds one row
-	outer          func(*Wide) // without V
-	outer2         func(*Wide)
-	arc            func(*Arc) // without slopes
-	arcSlopes      func(*Arc)
-	products       func(*Products) // X has a value for each lane
-	productsSame   func(*Products)
-	sums           func(*Sums)
-	rectify        func(*Rectify) // without DstT
-	rectifySame    func(*Rectify)
-	tangent        func(*Rectify)
-	tangentSame    func(*Rectify)
 
-	rectifyBack, rectifyBackSame func(*RectifyBack) // without DT
-	tangentBack, tangentBackSame func(*RectifyBack)
-	productsBack                 func(*ProductsBack)
+	relu, mask, axpy                       func(*Vec)
+	pool, poolBits, unpoolMask, unpoolBits func(*Pool)
+	colSum, colDot, affine, affine2        func(*Cols)
+	packRows, packTransposed               func(*Panel)
 
-	peak      func(*Vec)
-	peakFlops int // floating-point operations in a step of peak
+	cross           func(*Cross)
+	mulVec          func(*Wide)
+	addRows, addRow func(*Wide) // add AddRowsAtOnce rows and one row
+	outer, outer2   func(*Wide) // without V and with it
+	arc, arcSlopes  func(*Arc)
+
+	// In kernels named Same, X is the same in all lanes. Kernels named tangent also
+	// compute derivatives.
+	products, productsSame                                     func(*Products)
+	sums                                                       func(*Sums)
+	rectify, rectifySame, tangent, tangentSame                 func(*Rectify)
+	rectifyBack, rectifyBackSame, tangentBack, tangentBackSame func(*RectifyBack)
+	productsBack                                               func(*ProductsBack)
 }
 
 var generic = &Path{
 	Name: "generic", Rows: 4, Cols: 8, Half: 8,
+	tile:       tileGeneric,
+	winogradIn: winogradInGeneric, winogradOut: winogradOutGeneric, winogradFilter: winogradFilterGeneric,
+	relu: reluGeneric, mask: maskGeneric, axpy: axpyGeneric,
+	pool: poolGeneric, poolBits: poolBitsGeneric, unpoolMask: unpoolMaskGeneric, unpoolBits: unpoolBitsGeneric,
+	colSum: colSumGeneric, colDot: colDotGeneric, affine: affineGeneric, affine2: affine2Generic,
+	packRows: packRowsGeneric, packTransposed: packTransposedGeneric,
 	CrossRows: 4, CrossCols: 4, WideRows: 4,
-	tile:           tileGeneric,
-	winogradIn:     winogradInGeneric,
-	winogradOut:    winogradOutGeneric,
-	winogradFilter: winogradFilterGeneric,
-	relu:           reluGeneric,
-	mask:           maskGeneric,
-	axpy:           axpyGeneric,
-	dot:            dotGeneric,
-	pool:           poolGeneric,
-	poolBits:       poolBitsGeneric,
-	unpool:         unpoolGeneric,
-	unpoolMask:     unpoolMaskGeneric,
-	unpoolBits:     unpoolBitsGeneric,
-	colSum:         colSumGeneric,
-	colDot:         colDotGeneric,
-	affine:         affineGeneric,
-	affine2:        affine2Generic,
-	packRows:       packRowsGeneric,
-	packTransposed: packTransposedGeneric,
-	cross:          crossGeneric,
-	mulVec:         mulVecGeneric,
-	addRows:        addRowsOnce,
-	addRow:         addRowOnce,
-	outer:          outerGeneric,
-	outer2:         outer2Generic,
-	arc:            arcGeneric,
-	arcSlopes:      arcSlopesGeneric,
-	products:       productsGeneric,
-	productsSame:   productsGeneric,
-	sums:           sumsGeneric,
-	rectify:        rectifyGeneric,
-	rectifySame:    rectifyGeneric,
-	tangent:        rectifyGeneric,
-	tangentSame:    rectifyGeneric,
-
-	rectifyBack: rectifyBackGeneric, rectifyBackSame: rectifyBackGeneric,
-	tangentBack: rectifyBackGeneric, tangentBackSame: rectifyBackGeneric,
+	cross: crossGeneric, mulVec: mulVecGeneric, addRows: addRowsOnce, addRow: addRowsGeneric, outer: outerGeneric, outer2: outer2Generic,
+	arc: arcGeneric, arcSlopes: arcGeneric,
+	products: productsGeneric, productsSame: productsGeneric, sums: sumsGeneric,
+	rectify: rectifyGeneric, rectifySame: rectifyGeneric, tangent: rectifyGeneric, tangentSame: rectifyGeneric,
+	rectifyBack: rectifyBackGeneric, rectifyBackSame: rectifyBackGeneric, tangentBack: rectifyBackGeneric, tangentBackSame: rectifyBackGeneric,
 	productsBack: productsBackGeneric,
-
-	peak:      peakGeneric,
-	peakFlops: 2 * 16,
 }
 
 // paths lists what this processor can run, the fastest first.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
-
-	"dgkip/harness/fmath"
 )
 
 // guard surrounds every output of a test. A kernel that writes outside its slice
@@ -39,6 +39,25 @@ func guarded(t *testing.T, v []float32) {
 	}
 }
 
+// fill64 is fill for float64.
+func fill64(r *rand.Rand, n int) (v []float64, check func(t *testing.T)) {
+	all := make([]float64, n+32)
+	for i := range all {
+		all[i] = guard
+	}
+	for i := range n {
+		all[16+i] = r.NormFloat64()
+	}
+	return all[16 : 16+n : 16+n], func(t *testing.T) {
+		t.Helper()
+		for i := range 16 {
+			if all[i] != guard || all[16+n+i] != guard {
+				t.Fatal("wrote outside the output")
+			}
+		}
+	}
+}
+
 // special replaces some values by NaN, Inf, zero and other special cases.
 func special(r *rand.Rand, v []float32) {
 	odd := []float32{0, float32(math.Copysign(0, -1)), float32(math.Inf(1)), float32(math.Inf(-1)),
@@ -58,7 +77,16 @@ func same(t *testing.T, name string, got, want []float32) {
 	}
 }
 
-// eachPath runs a test on every path of this processor except plain Go, which is the
+func same64(t *testing.T, name string, got, want []float64) {
+	t.Helper()
+	for i, w := range want {
+		if g := got[i]; math.Float64bits(g) != math.Float64bits(w) && !(g != g && w != w) {
+			t.Fatalf("%s: element %d is %v (%016x), want %v (%016x)", name, i, g, math.Float64bits(g), w, math.Float64bits(w))
+		}
+	}
+}
+
+// eachPath runs a test on every path of this processor. Plain Go is among them, and is the
 // reference.
 func eachPath(t *testing.T, f func(t *testing.T, p *Path)) {
 	for _, p := range Paths() {
@@ -86,8 +114,8 @@ func TestTile(t *testing.T) {
 						}
 						a.C = fill(r, (rows-1)*a.CRow+cols)
 						want := a
-						want.C = append([]float32(nil), a.C...)
-						tileAny(&want)
+						want.C = slices.Clone(a.C)
+						tileGeneric(&want)
 						p.Tile(&a)
 						same(t, fmt.Sprintf("tile %dx%d mode %d k %d", rows, cols, mode, k), a.C, want.C)
 						guarded(t, a.C)
@@ -98,29 +126,16 @@ func TestTile(t *testing.T) {
 	})
 }
 
-// tileAny computes a Tile by its definition, independently of the kernels.
-func tileAny(t *Tile) {
-	for i := range t.Rows {
-		for j := range t.Cols {
-			var f float32
-			for _, s := range t.Segs {
-				for k := range t.K {
-					f = fmath.FMA32(t.A[s.A+i*t.ARow+k*t.AK], t.B[s.B+k*t.BK+j], f)
-				}
-			}
-			c := &t.C[i*t.CRow+j]
-			if t.Mode&Add != 0 {
-				f = *c + f
-			}
-			if t.Mode&AddBias != 0 {
-				f += t.Bias[j]
-			}
-			if t.Mode&ReLU != 0 && f < 0 {
-				f = 0
-			}
-			*c = f
-		}
-	}
+// compare runs a kernel and plain Go on the same arguments, args(out), and compares what they
+// write to out.
+func compare[A any](t *testing.T, name string, out []float32, args func(out []float32) A, run, plain func(*A)) {
+	t.Helper()
+	a, want := args(out), slices.Clone(out)
+	b := args(want)
+	run(&a)
+	plain(&b)
+	same(t, name, out, want)
+	guarded(t, out)
 }
 
 // All kernels except Tile agree with plain Go on the same input.
@@ -136,188 +151,174 @@ func TestOtherKernels(t *testing.T) {
 					}
 					return v
 				}
-				compare := func(name string, out []float32, run, plain func(out []float32)) {
-					t.Helper()
-					want := append([]float32(nil), out...)
-					run(out)
-					plain(want)
-					same(t, fmt.Sprintf("%s of %d", name, c), out, want)
-					guarded(t, out)
-				}
-				x, y, z := in(c), in(c), in(c)
-				compare("relu", fill(r, c), func(o []float32) { p.ReLU(o, x) }, func(o []float32) { reluGeneric(&Vec{Y: o, X: x, N: c}) })
-				compare("mask", fill(r, c), func(o []float32) { p.Mask(o, y, x) }, func(o []float32) { maskGeneric(&Vec{Y: o, X: x, Z: y, N: c}) })
-				compare("axpy", fill(r, c), func(o []float32) { p.Axpy(o, 1.7, x, z) }, func(o []float32) { axpyGeneric(&Vec{Y: o, X: x, Z: z, A: 1.7, N: c}) })
-				compare("dot", fill(r, 1), func(o []float32) { o[0] = p.Dot(x, z) }, func(o []float32) { o[0] = generic.Dot(x, z) })
+				name := func(kernel string) string { return fmt.Sprintf("%s of %d", kernel, c) }
+
+				x, z := in(c), in(c)
+				vec := func(o []float32) Vec { return Vec{Y: o, X: x, Z: z, A: 1.7, N: c} }
+				compare(t, name("relu"), fill(r, c), vec, func(a *Vec) { p.ReLU(a.Y, a.X) }, reluGeneric)
+				compare(t, name("mask"), fill(r, c), vec, func(a *Vec) { p.Mask(a.Y, a.Z, a.X) }, maskGeneric)
+				compare(t, name("axpy"), fill(r, c), vec, func(a *Vec) { p.Axpy(a.Y, a.A, a.X, a.Z) }, axpyGeneric)
 
 				plane, row, pix := c+r.IntN(5), 6*(c+5), c+r.IntN(5)
 				src := in(5*(row+pix) + c)
-				compare("winogradIn", fill(r, 35*plane+c),
-					func(o []float32) { p.WinogradIn(&WinogradIn{Dst: o, Src: src, Plane: plane, Row: row, Pix: pix, C: c}) },
-					func(o []float32) {
-						winogradInGeneric(&WinogradIn{Dst: o, Src: src, Plane: plane, Row: row, Pix: pix, C: c})
-					})
+				compare(t, name("winogradIn"), fill(r, 35*plane+c), func(o []float32) WinogradIn {
+					return WinogradIn{Dst: o, Src: src, Plane: plane, Row: row, Pix: pix, C: c}
+				}, p.WinogradIn, winogradInGeneric)
 				m, bias := in(35*plane+c), in(c)
 				for _, mode := range []int{0, AddBias, ReLU, AddBias | ReLU} {
-					compare("winogradOut", fill(r, 3*(row+pix)+c),
-						func(o []float32) {
-							p.WinogradOut(&WinogradOut{Dst: o, Src: m, Bias: bias, Plane: plane, Row: row, Pix: pix, C: c, Mode: mode})
-						},
-						func(o []float32) {
-							winogradOutGeneric(&WinogradOut{Dst: o, Src: m, Bias: bias, Plane: plane, Row: row, Pix: pix, C: c, Mode: mode})
-						})
+					compare(t, name("winogradOut"), fill(r, 3*(row+pix)+c), func(o []float32) WinogradOut {
+						return WinogradOut{Dst: o, Src: m, Bias: bias, Plane: plane, Row: row, Pix: pix, C: c, Mode: mode}
+					}, p.WinogradOut, winogradOutGeneric)
 				}
-
 				filters := in(8*(c+3) + c)
-				compare("winogradFilter", fill(r, 35*plane+c),
-					func(o []float32) {
-						p.WinogradFilter(&WinogradFilter{Dst: o, Src: filters, Plane: plane, Tap: c + 3, C: c})
-					},
-					func(o []float32) {
-						winogradFilterGeneric(&WinogradFilter{Dst: o, Src: filters, Plane: plane, Tap: c + 3, C: c})
-					})
+				compare(t, name("winogradFilter"), fill(r, 35*plane+c), func(o []float32) WinogradFilter {
+					return WinogradFilter{Dst: o, Src: filters, Plane: plane, Tap: c + 3, C: c}
+				}, p.WinogradFilter, winogradFilterGeneric)
 
 				const rows = 5
 				stride := c + r.IntN(4)
 				end := (rows-1)*stride + c
 				X, Z, A, B, D := in(end), in(end), in(c), in(c), in(c)
-				args := func(o []float32) *Cols {
-					return &Cols{Y: o, X: X, Z: Z, A: A, B: B, D: D, Rows: rows, Stride: stride, C: c}
+				cols := func(o []float32) Cols {
+					return Cols{Y: o, X: X, Z: Z, A: A, B: B, D: D, Rows: rows, Stride: stride, C: c}
 				}
-				compare("colSum", fill(r, c), func(o []float32) { p.ColSum(args(o)) }, func(o []float32) { colSumGeneric(args(o)) })
-				compare("colDot", fill(r, c), func(o []float32) { p.ColDot(args(o)) }, func(o []float32) { colDotGeneric(args(o)) })
-				compare("affine", fill(r, end), func(o []float32) { p.Affine(args(o)) }, func(o []float32) { affineGeneric(args(o)) })
-				compare("affine2", fill(r, end), func(o []float32) { p.Affine2(args(o)) }, func(o []float32) { affine2Generic(args(o)) })
+				compare(t, name("colSum"), fill(r, c), cols, p.ColSum, colSumGeneric)
+				compare(t, name("colDot"), fill(r, c), cols, p.ColDot, colDotGeneric)
+				compare(t, name("affine"), fill(r, end), cols, p.Affine, affineGeneric)
+				compare(t, name("affine2"), fill(r, end), cols, p.Affine2, affine2Generic)
 
 				const w = 3
-				prow := 2*w*c + r.IntN(3)
+				prow, size := 2*w*c+r.IntN(3), 4*w*((c+7)/8)
 				big, act, small := in(prow+2*w*c), in(prow+2*w*c), in(w*c)
-				bits, wantBits := make([]byte, 4*w*((c+7)/8)+1), make([]byte, 4*w*((c+7)/8)+1)
-				bits[len(bits)-1], wantBits[len(bits)-1] = 0xa5, 0xa5
-				compare("pool", fill(r, w*c),
-					func(o []float32) { p.Pool(&Pool{Small: o, Big: big, Scale: 0.3, Row: prow, W: w, C: c}) },
-					func(o []float32) { poolGeneric(&Pool{Small: o, Big: big, Scale: 0.3, Row: prow, W: w, C: c}) })
-				compare("poolBits", fill(r, w*c),
-					func(o []float32) {
-						p.Pool(&Pool{Small: o, Big: big, Bits: bits[:len(bits)-1], Scale: 0.3, Row: prow, W: w, C: c})
-					},
-					func(o []float32) {
-						poolBitsGeneric(&Pool{Small: o, Big: big, Bits: wantBits, Scale: 0.3, Row: prow, W: w, C: c})
-					})
-				if !bytes.Equal(bits, wantBits) {
+				pooling := func(o []float32) Pool { return Pool{Small: o, Big: big, Scale: 0.3, Row: prow, W: w, C: c} }
+				compare(t, name("pool"), fill(r, w*c), pooling, p.Pool, poolGeneric)
+				var recorded [2][]byte // by the kernel and by plain Go
+				record := func(run func(*Pool), by int) func(*Pool) {
+					recorded[by] = make([]byte, size+1)
+					recorded[by][size] = 0xa5
+					return func(a *Pool) {
+						a.Bits = recorded[by][:size]
+						run(a)
+					}
+				}
+				compare(t, name("poolBits"), fill(r, w*c), pooling, record(p.Pool, 0), record(poolBitsGeneric, 1))
+				if !bytes.Equal(recorded[0], recorded[1]) {
 					t.Fatalf("bits of %d channels differ", c)
 				}
-				compare("unpool", fill(r, prow+2*w*c),
-					func(o []float32) { p.Unpool(&Pool{Small: small, Big: o, Scale: 0.3, Row: prow, W: w, C: c}) },
-					func(o []float32) { unpoolGeneric(&Pool{Small: small, Big: o, Scale: 0.3, Row: prow, W: w, C: c}) })
-				compare("unpoolMask", fill(r, prow+2*w*c),
-					func(o []float32) {
-						p.Unpool(&Pool{Small: small, Big: o, Act: act, Scale: 0.3, Row: prow, W: w, C: c})
-					},
-					func(o []float32) {
-						unpoolMaskGeneric(&Pool{Small: small, Big: o, Act: act, Scale: 0.3, Row: prow, W: w, C: c})
-					})
-				compare("unpoolBits", fill(r, prow+2*w*c),
-					func(o []float32) {
-						p.Unpool(&Pool{Small: small, Big: o, Bits: bits, Scale: 0.3, Row: prow, W: w, C: c})
-					},
-					func(o []float32) {
-						unpoolBitsGeneric(&Pool{Small: small, Big: o, Bits: bits, Scale: 0.3, Row: prow, W: w, C: c})
-					})
+				compare(t, name("unpoolMask"), fill(r, prow+2*w*c), func(o []float32) Pool {
+					return Pool{Small: small, Big: o, Act: act, Scale: 0.3, Row: prow, W: w, C: c}
+				}, p.Unpool, unpoolMaskGeneric)
+				compare(t, name("unpoolBits"), fill(r, prow+2*w*c), func(o []float32) Pool {
+					return Pool{Small: small, Big: o, Bits: recorded[0], Scale: 0.3, Row: prow, W: w, C: c}
+				}, p.Unpool, unpoolBitsGeneric)
 
 				turned := in(7*(c+2) + c)
-				compare("packTransposed", fill(r, (c-1)*9+8),
-					func(o []float32) { p.PackTransposed(&Panel{Dst: o, Src: turned, K: c, Row: c + 2, Width: 9}) },
-					func(o []float32) {
-						packTransposedGeneric(&Panel{Dst: o, Src: turned, K: c, Row: c + 2, Width: 9})
-					})
+				compare(t, name("packTransposed"), fill(r, (c-1)*9+8), func(o []float32) Panel {
+					return Panel{Dst: o, Src: turned, K: c, Row: c + 2, Width: 9}
+				}, p.PackTransposed, packTransposedGeneric)
 				rowsIn := in((c-1)*(p.Cols+3) + p.Cols)
-				compare("packRows", fill(r, (c-1)*(p.Cols+1)+p.Cols),
-					func(o []float32) { p.PackRows(&Panel{Dst: o, Src: rowsIn, K: c, Row: p.Cols + 3, Width: p.Cols + 1}) },
-					func(o []float32) {
-						for k := range c {
-							copy(o[k*(p.Cols+1):][:p.Cols], rowsIn[k*(p.Cols+3):])
-						}
-					})
+				compare(t, name("packRows"), fill(r, (c-1)*(p.Cols+1)+p.Cols), func(o []float32) Panel {
+					return Panel{Dst: o, Src: rowsIn, K: c, Row: p.Cols + 3, Width: p.Cols + 1}
+				}, p.PackRows, func(a *Panel) {
+					for k := range a.K {
+						copy(a.Dst[k*a.Width:][:p.Cols], a.Src[k*a.Row:])
+					}
+				})
 			}
 		}
 	})
 }
 
-// Arguments that reach outside their slices panic before anything is written.
+// bounds runs a kernel on arguments that fit exactly. The kernel must panic if a slice is
+// shorter by one value or a number is negative, and for the arguments in wrong.
+func bounds[A any](t *testing.T, name string, run func(*A), fit A, wrong ...A) {
+	t.Helper()
+	panics := func(a A) (message any) {
+		defer func() { message = recover() }()
+		run(&a)
+		return nil
+	}
+	if r := panics(fit); r != nil {
+		t.Errorf("%s: %v", name, r)
+	}
+	for i, field := range reflect.VisibleFields(reflect.TypeOf(fit)) {
+		a := fit
+		switch f := reflect.ValueOf(&a).Elem().Field(i); {
+		case f.Kind() == reflect.Slice && f.Len() > 0:
+			f.SetLen(f.Len() - 1)
+		case f.Kind() == reflect.Int && f.Int() > 0 && field.Name != "Mode":
+			f.SetInt(-1)
+		default:
+			continue
+		}
+		if r := panics(a); r != outOfBounds {
+			t.Errorf("%s with a wrong %s: recovered %v", name, field.Name, r)
+		}
+	}
+	for i, a := range wrong {
+		if r := panics(a); r != outOfBounds {
+			t.Errorf("%s with wrong arguments %d: recovered %v", name, i, r)
+		}
+	}
+}
+
+// Arguments that reach outside their slices panic.
 func TestBounds(t *testing.T) {
+	const c, L = 16, WideLanes
+	s := func(n int) []float32 { return make([]float32, n) }
+	d := func(n int) []float64 { return make([]float64, n) }
 	eachPath(t, func(t *testing.T, p *Path) {
-		s := func(n int) []float32 { return make([]float32, n) }
-		tile := func(change func(*Tile)) func() {
-			return func() {
-				a := &Tile{A: s(40), B: s(10 * p.Cols), C: s(4 * p.Cols), Segs: []Seg{{}}, Rows: 4, Cols: p.Cols, K: 10,
-					ARow: 10, AK: 1, BK: p.Cols, CRow: p.Cols}
-				change(a)
-				p.Tile(a)
-			}
+		tile := Tile{A: s(42), B: s(10*p.Cols + 3), C: s(4 * p.Cols), Bias: s(p.Cols), Segs: []Seg{{2, 3}}, Rows: 4, Cols: p.Cols, K: 10,
+			ARow: 10, AK: 1, BK: p.Cols, CRow: p.Cols, Mode: AddBias}
+		negative, rows, cols := tile, tile, tile
+		negative.Segs = []Seg{{-1, 0}}
+		rows.A, rows.C, rows.Rows = s(1000), s(1000), p.Rows+1
+		cols.B, cols.C, cols.Bias, cols.Cols = s(1000), s(1000), s(1000), p.Cols+1
+		bounds(t, "tile", p.Tile, tile, negative, rows, cols)
+
+		type vec struct{ Y, X, Z []float32 }
+		bounds(t, "relu", func(a *vec) { p.ReLU(a.Y, a.X) }, vec{Y: s(17), X: s(17)})
+		bounds(t, "mask", func(a *vec) { p.Mask(a.Y, a.Z, a.X) }, vec{s(17), s(17), s(17)})
+		bounds(t, "axpy", func(a *vec) { p.Axpy(a.Y, 1, a.X, a.Z) }, vec{s(17), s(17), s(17)})
+		bounds(t, "winogradIn", p.WinogradIn, WinogradIn{Dst: s(36 * c), Src: s(36 * c), Plane: c, Row: 6 * c, Pix: c, C: c})
+		bounds(t, "winogradOut", p.WinogradOut, WinogradOut{Dst: s(16 * c), Src: s(36 * c), Bias: s(c), Plane: c, Row: 4 * c, Pix: c, C: c, Mode: AddBias})
+		bounds(t, "winogradFilter", p.WinogradFilter, WinogradFilter{Dst: s(36 * c), Src: s(9 * c), Plane: c, Tap: c, C: c})
+		bounds(t, "pool", p.Pool, Pool{Small: s(c), Big: s(4 * c), Bits: make([]byte, c/2), Row: 2 * c, W: 1, C: c})
+		unmasked := Pool{Small: s(c), Big: s(4 * c), Row: 2 * c, W: 1, C: c}
+		bounds(t, "unpool", p.Unpool, Pool{Small: s(c), Big: s(4 * c), Act: s(4 * c), Row: 2 * c, W: 1, C: c}, unmasked)
+		bounds(t, "unpoolBits", p.Unpool, Pool{Small: s(c), Big: s(4 * c), Bits: make([]byte, c/2), Row: 2 * c, W: 1, C: c})
+		bounds(t, "colSum", p.ColSum, Cols{Y: s(c), X: s(2 * c), Rows: 2, Stride: c, C: c})
+		bounds(t, "colDot", p.ColDot, Cols{Y: s(c), X: s(2 * c), Z: s(2 * c), Rows: 2, Stride: c, C: c})
+		bounds(t, "affine", p.Affine, Cols{Y: s(2 * c), X: s(2 * c), A: s(c), D: s(c), Rows: 2, Stride: c, C: c})
+		bounds(t, "affine2", p.Affine2, Cols{Y: s(2 * c), X: s(2 * c), Z: s(2 * c), A: s(c), B: s(c), D: s(c), Rows: 2, Stride: c, C: c})
+		bounds(t, "packRows", p.PackRows, Panel{Dst: s(2 * p.Cols), Src: s(2 * p.Cols), K: 2, Row: p.Cols, Width: p.Cols})
+		bounds(t, "packTransposed", p.PackTransposed, Panel{Dst: s(128), Src: s(128), K: 16, Row: 16, Width: 8})
+
+		cross := Cross{A: s(24), B: s(24), C: d(p.CrossRows * p.CrossCols), ARow: 16, BRow: 16, CRow: p.CrossCols, Rows: 2, Cols: 2, N: 8}
+		crossRows, crossCols := cross, cross
+		crossRows.A, crossRows.Rows = s(1000), p.CrossRows+1
+		crossCols.B, crossCols.Cols = s(1000), p.CrossCols+1
+		bounds(t, "cross", p.Cross, cross, crossRows, crossCols)
+		wide := Wide{X: s(24), V: d(8), S: d(p.WideRows), Row: 16, Rows: 2, N: 8}
+		wideRows := wide
+		wideRows.X, wideRows.Rows = s(1000), p.WideRows+1
+		bounds(t, "mulVec", p.MulVec, wide, wideRows)
+		bounds(t, "addRows", p.AddRows, Wide{X: s(24), U: d(8), S: d(2), Row: 16, Rows: 2, N: 8})
+		bounds(t, "outer", p.Outer, Wide{X: s(8), U: d(8), S: d(1), N: 8})
+		bounds(t, "outer2", p.Outer, Wide{X: s(8), U: d(8), V: d(8), S: d(2), N: 8})
+
+		bounds(t, "arc", p.Arc, Arc{K: d(c), Root: d(c), Inverse: d(c), N: c})
+		bounds(t, "arcSlopes", p.Arc, Arc{K: d(c), InXY: d(c), InXX: d(c), Root: d(c), Inverse: d(c), N: c})
+		bounds(t, "products", p.Products, Products{Row: d(2 * L), Sum: d(2 * L), Before: d(2 * L), At: d(2 * L), X: d(6), Y: d(6 * L), N: 2, C: 3, Same: true})
+		bounds(t, "sums", p.Sums, Sums{Sum: d(L), Before: d(L), At: d(L), After: d(L), N: 1})
+		r := rand.New(rand.NewPCG(9, 3))
+		for _, same := range []bool{false, true} {
+			bounds(t, "rectify", p.Rectify, *rectifyCase(r, 3, same, false))
+			bounds(t, "tangent", p.Rectify, *rectifyCase(r, 3, same, true))
+			bounds(t, "rectifyBack", p.RectifyBack, *backCase(r, 3, same, false))
+			bounds(t, "tangentBack", p.RectifyBack, *backCase(r, 3, same, true))
 		}
-		tile(func(*Tile) {})() // valid as it is
-		for name, f := range map[string]func(){
-			"tile A":        tile(func(a *Tile) { a.A = a.A[:39] }),
-			"tile B":        tile(func(a *Tile) { a.B = a.B[1:] }),
-			"tile C":        tile(func(a *Tile) { a.C = a.C[1:] }),
-			"tile segment":  tile(func(a *Tile) { a.Segs = []Seg{{}, {A: 1}} }),
-			"tile negative": tile(func(a *Tile) { a.Segs = []Seg{{A: -1}} }),
-			"tile stride":   tile(func(a *Tile) { a.CRow = -1 }),
-			"tile rows":     tile(func(a *Tile) { a.Rows = p.Rows + 1 }),
-			"tile columns":  tile(func(a *Tile) { a.Cols = p.Cols + 1 }),
-			"tile empty":    tile(func(a *Tile) { a.K = 0 }),
-			"tile bias":     tile(func(a *Tile) { a.Mode = AddBias }),
-			"relu":          func() { p.ReLU(s(16), s(17)) },
-			"mask":          func() { p.Mask(s(17), s(16), s(17)) },
-			"axpy":          func() { p.Axpy(s(17), 1, s(17), s(16)) },
-			"dot":           func() { p.Dot(s(64), s(65)) },
-			"winogradIn src": func() {
-				p.WinogradIn(&WinogradIn{Dst: s(36 * 16), Src: s(36*16 - 1), Plane: 16, Row: 96, Pix: 16, C: 16})
-			},
-			"winogradIn dst": func() {
-				p.WinogradIn(&WinogradIn{Dst: s(36*16 - 1), Src: s(36 * 16), Plane: 16, Row: 96, Pix: 16, C: 16})
-			},
-			"winogradOut src": func() {
-				p.WinogradOut(&WinogradOut{Dst: s(256), Src: s(36*16 - 1), Plane: 16, Row: 64, Pix: 16, C: 16})
-			},
-			"winogradOut bias": func() {
-				p.WinogradOut(&WinogradOut{Dst: s(256), Src: s(36 * 16), Bias: s(15), Plane: 16, Row: 64, Pix: 16, C: 16, Mode: AddBias})
-			},
-			"winogradFilter dst": func() {
-				p.WinogradFilter(&WinogradFilter{Dst: s(36*16 - 1), Src: s(9 * 16), Plane: 16, Tap: 16, C: 16})
-			},
-			"winogradFilter src": func() {
-				p.WinogradFilter(&WinogradFilter{Dst: s(36 * 16), Src: s(9*16 - 1), Plane: 16, Tap: 16, C: 16})
-			},
-			"pool act": func() { p.Unpool(&Pool{Small: s(16), Big: s(64), Act: s(63), Row: 32, W: 1, C: 16}) },
-			"pool row": func() { p.Pool(&Pool{Small: s(16), Big: s(64), Row: 31, W: 1, C: 16}) },
-			"colSum X": func() { p.ColSum(&Cols{Y: s(16), X: s(31), Rows: 2, Stride: 16, C: 16}) },
-			"colDot Z": func() { p.ColDot(&Cols{Y: s(16), X: s(32), Z: s(31), Rows: 2, Stride: 16, C: 16}) },
-			"affine A": func() { p.Affine(&Cols{Y: s(32), X: s(32), A: s(15), D: s(16), Rows: 2, Stride: 16, C: 16}) },
-			"affine2 B": func() {
-				p.Affine2(&Cols{Y: s(32), X: s(32), Z: s(32), A: s(16), B: s(15), D: s(16), Rows: 2, Stride: 16, C: 16})
-			},
-			"packRows src":    func() { p.PackRows(&Panel{Dst: s(2 * p.Cols), Src: s(2*p.Cols - 1), K: 2, Row: p.Cols, Width: p.Cols}) },
-			"transposed src":  func() { p.PackTransposed(&Panel{Dst: s(128), Src: s(127), K: 16, Row: 16, Width: 8}) },
-			"winogradOut dst": func() { p.WinogradOut(&WinogradOut{Dst: s(255), Src: s(36 * 16), Plane: 16, Row: 64, Pix: 16, C: 16}) },
-			"pool":            func() { p.Pool(&Pool{Small: s(15), Big: s(64), Row: 32, W: 1, C: 16}) },
-			"unpool":          func() { p.Unpool(&Pool{Small: s(16), Big: s(63), Row: 32, W: 1, C: 16}) },
-			"unpool bits":     func() { p.Unpool(&Pool{Small: s(16), Big: s(64), Bits: make([]byte, 7), Row: 32, W: 1, C: 16}) },
-			"colSum":          func() { p.ColSum(&Cols{Y: s(15), X: s(32), Rows: 2, Stride: 16, C: 16}) },
-			"affine":          func() { p.Affine(&Cols{Y: s(31), X: s(32), A: s(16), D: s(16), Rows: 2, Stride: 16, C: 16}) },
-			"packRows":        func() { p.PackRows(&Panel{Dst: s(2*p.Cols - 1), Src: s(2 * p.Cols), K: 2, Row: p.Cols, Width: p.Cols}) },
-			"packTransposed":  func() { p.PackTransposed(&Panel{Dst: s(127), Src: s(128), K: 16, Row: 16, Width: 8}) },
-		} {
-			t.Run(name, func(t *testing.T) {
-				defer func() {
-					if r := recover(); r != outOfBounds {
-						t.Errorf("recovered %v", r)
-					}
-				}()
-				f()
-			})
-		}
+		bounds(t, "productsBack", p.ProductsBack, ProductsBack{N: 3, C: 2, X: d(6 * L), Y: d(6 * L), S: d(5 * L)})
 	})
 }
 
@@ -339,14 +340,6 @@ func TestTileRoundsOnce(t *testing.T) {
 			if f != c {
 				t.Fatalf("column %d is %x, want %x", j, f, c)
 			}
-		}
-	})
-}
-
-func TestPeak(t *testing.T) {
-	eachPath(t, func(t *testing.T, p *Path) {
-		if one, ten := p.Peak(1), p.Peak(10); one <= 0 || ten != 10*one || one%(2*p.Half) != 0 && p != generic {
-			t.Errorf("%d operations in a step, %d in ten", one, ten)
 		}
 	})
 }

@@ -27,9 +27,8 @@ var avx512 = &Path{
 		}
 	},
 	winogradIn: winogradIn512, winogradOut: winogradOut512, winogradFilter: winogradFilter512,
-	relu: relu512, mask: mask512, axpy: axpy512, dot: dot512,
-	pool: pool512, poolBits: poolBits512,
-	unpool: unpool512, unpoolMask: unpoolMask512, unpoolBits: unpoolBits512,
+	relu: relu512, mask: mask512, axpy: axpy512,
+	pool: pool512, poolBits: poolBits512, unpoolMask: unpoolMask512, unpoolBits: unpoolBits512,
 	colSum: colSum512, colDot: colDot512, affine: affine512, affine2: affine2512,
 	packRows: packRows512, packTransposed: packTransposed256,
 	CrossRows: 6, CrossCols: 4, WideRows: 8,
@@ -39,7 +38,6 @@ var avx512 = &Path{
 	rectify: rectify512, rectifySame: rectifySame512, tangent: tangent512, tangentSame: tangentSame512,
 	rectifyBack: rectifyBack512, rectifyBackSame: rectifyBackSame512, tangentBack: tangentBack512, tangentBackSame: tangentBackSame512,
 	productsBack: productsBack512,
-	peak:         peak512, peakFlops: 2 * 16 * 24,
 }
 
 var avx2 = &Path{
@@ -52,9 +50,8 @@ var avx2 = &Path{
 		}
 	},
 	winogradIn: winogradIn256, winogradOut: winogradOut256, winogradFilter: winogradFilter256,
-	relu: relu256, mask: mask256, axpy: axpy256, dot: dot256,
-	pool: pool256, poolBits: poolBits256,
-	unpool: unpool256, unpoolMask: unpoolMask256, unpoolBits: unpoolBits256,
+	relu: relu256, mask: mask256, axpy: axpy256,
+	pool: pool256, poolBits: poolBits256, unpoolMask: unpoolMask256, unpoolBits: unpoolBits256,
 	colSum: colSum256, colDot: colDot256, affine: affine256, affine2: affine2256,
 	packRows: packRows256, packTransposed: packTransposed256,
 	CrossRows: 3, CrossCols: 2, WideRows: 4,
@@ -64,7 +61,6 @@ var avx2 = &Path{
 	rectify: rectify256, rectifySame: rectifySame256, tangent: tangent256, tangentSame: tangentSame256,
 	rectifyBack: rectifyBack256, rectifyBackSame: rectifyBackSame256, tangentBack: tangentBack256, tangentBackSame: tangentBackSame256,
 	productsBack: productsBack256,
-	peak:         peak256, peakFlops: 2 * 8 * 12,
 }
 
 var tiles512 = [14][2]func(*Tile){

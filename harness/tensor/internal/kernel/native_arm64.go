@@ -15,7 +15,6 @@ func native() []*Path {
 	neon.rectify, neon.rectifySame, neon.tangent, neon.tangentSame = rectifyNeon, rectifySameNeon, tangentNeon, tangentSameNeon
 	neon.rectifyBack, neon.rectifyBackSame, neon.productsBack = rectifyBackNeon, rectifyBackSameNeon, productsBackNeon
 	neon.tangentBack, neon.tangentBackSame = tangentBackNeon, tangentBackSameNeon
-	neon.peak, neon.peakFlops = peakNeon, 2*4*24
 	return []*Path{&neon}
 }
 

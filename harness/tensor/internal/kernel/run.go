@@ -83,57 +83,34 @@ func (p *Path) WinogradFilter(a *WinogradFilter) {
 // vecs keeps argument structs, which would otherwise escape to the heap in each call.
 var vecs = sync.Pool{New: func() any { return new(Vec) }}
 
-func (p *Path) vec(fast, plain func(*Vec), step int, y, x, z []float32, s float32) {
+func (p *Path) vec(fast, plain func(*Vec), y, x, z []float32, s float32) {
 	n := len(x)
-	check(len(y) >= min(n, step) && (z == nil || len(z) >= n))
+	check(len(y) == n && (z == nil || len(z) == n))
 	a := vecs.Get().(*Vec)
 	defer func() { *a = Vec{}; vecs.Put(a) }()
-	*a = Vec{Y: y, X: x, Z: z, A: s, N: n &^ (step - 1)}
-	whole := a.N
+	whole := n &^ (lanes - 1)
+	*a = Vec{Y: y, X: x, Z: z, A: s, N: whole}
 	if whole > 0 {
 		fast(a)
 	}
 	if whole < n {
-		a.X, a.N = x[whole:], n-whole
+		a.Y, a.X, a.N = y[whole:], x[whole:], n-whole
 		if z != nil {
 			a.Z = z[whole:]
-		}
-		if step != DotLanes {
-			a.Y = y[whole:]
 		}
 		plain(a)
 	}
 }
 
 // ReLU sets y to max(0, x). NaN stays NaN.
-func (p *Path) ReLU(y, x []float32) {
-	check(len(y) == len(x))
-	p.vec(p.relu, reluGeneric, lanes, y, x, nil, 0)
-}
+func (p *Path) ReLU(y, x []float32) { p.vec(p.relu, reluGeneric, y, x, nil, 0) }
 
 // Mask sets y to g where x > 0 and to 0 elsewhere.
-func (p *Path) Mask(y, g, x []float32) {
-	check(len(y) == len(x) && len(g) == len(x))
-	p.vec(p.mask, maskGeneric, lanes, y, x, g, 0)
-}
+func (p *Path) Mask(y, g, x []float32) { p.vec(p.mask, maskGeneric, y, x, g, 0) }
 
 // Axpy sets y to z + s*x.
 func (p *Path) Axpy(y []float32, s float32, x, z []float32) {
-	check(len(y) == len(x) && len(z) == len(x))
-	p.vec(p.axpy, axpyGeneric, lanes, y, x, z, s)
-}
-
-// Dot returns the dot product of x and z.
-func (p *Path) Dot(x, z []float32) float32 {
-	check(len(x) == len(z))
-	s := make([]float32, DotLanes)
-	p.vec(p.dot, dotGeneric, DotLanes, s, x, z, 0)
-	for n := DotLanes / 2; n > 0; n /= 2 {
-		for i := range n {
-			s[i] += s[i+n]
-		}
-	}
-	return s[0]
+	p.vec(p.axpy, axpyGeneric, y, x, z, s)
 }
 
 func (p *Path) poolRow(fast, plain func(*Pool), a *Pool) {
@@ -159,17 +136,15 @@ func (p *Path) Pool(a *Pool) {
 	}
 }
 
-// Unpool is the adjoint of Pool. If Act or Bits is given, it sets values to zero where Act
-// is not positive or the bit is not set.
+// Unpool is the adjoint of ReLU and Pool. It sets values to zero where the bit in Bits is not
+// set or, without Bits, where Act is not positive.
 func (p *Path) Unpool(a *Pool) {
-	switch {
-	case a.Bits != nil:
+	if a.Bits != nil {
 		p.poolRow(p.unpoolBits, unpoolBitsGeneric, a)
-	case a.Act != nil:
-		p.poolRow(p.unpoolMask, unpoolMaskGeneric, a)
-	default:
-		p.poolRow(p.unpool, unpoolGeneric, a)
+		return
 	}
+	check(a.Act != nil)
+	p.poolRow(p.unpoolMask, unpoolMaskGeneric, a)
 }
 
 func (p *Path) cols(fast, plain func(*Cols), sum, two bool, a *Cols) {
@@ -228,15 +203,4 @@ func (p *Path) PackTransposed(a *Panel) {
 		last.Src, last.Dst, last.K = last.Src[from:], last.Dst[from*last.Width:], 8
 		p.packTransposed(&last)
 	}
-}
-
-// Peak runs n steps of multiply-adds on registers alone and returns the number of
-// floating-point operations. Benchmarks compare with its speed.
-func (p *Path) Peak(n int) int {
-	a := Vec{Y: make([]float32, lanes), X: make([]float32, lanes), Z: make([]float32, lanes), N: n}
-	for i := range lanes {
-		a.X[i], a.Z[i] = 0.5+float32(i)/32, 1/float32(1+i)
-	}
-	p.peak(&a)
-	return n * p.peakFlops
 }

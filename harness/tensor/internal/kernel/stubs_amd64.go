@@ -4,587 +4,114 @@
 
 package kernel
 
-// tile1x1_512 computes a Tile of 1 rows and 16 columns.
-//
-//go:noescape
 func tile1x1_512(a *Tile)
-
-// tile1x2_512 computes a Tile of 1 rows and 32 columns.
-//
-//go:noescape
 func tile1x2_512(a *Tile)
-
-// tile2x1_512 computes a Tile of 2 rows and 16 columns.
-//
-//go:noescape
 func tile2x1_512(a *Tile)
-
-// tile2x2_512 computes a Tile of 2 rows and 32 columns.
-//
-//go:noescape
 func tile2x2_512(a *Tile)
-
-// tile3x1_512 computes a Tile of 3 rows and 16 columns.
-//
-//go:noescape
 func tile3x1_512(a *Tile)
-
-// tile3x2_512 computes a Tile of 3 rows and 32 columns.
-//
-//go:noescape
 func tile3x2_512(a *Tile)
-
-// tile4x1_512 computes a Tile of 4 rows and 16 columns.
-//
-//go:noescape
 func tile4x1_512(a *Tile)
-
-// tile4x2_512 computes a Tile of 4 rows and 32 columns.
-//
-//go:noescape
 func tile4x2_512(a *Tile)
-
-// tile5x1_512 computes a Tile of 5 rows and 16 columns.
-//
-//go:noescape
 func tile5x1_512(a *Tile)
-
-// tile5x2_512 computes a Tile of 5 rows and 32 columns.
-//
-//go:noescape
 func tile5x2_512(a *Tile)
-
-// tile6x1_512 computes a Tile of 6 rows and 16 columns.
-//
-//go:noescape
 func tile6x1_512(a *Tile)
-
-// tile6x2_512 computes a Tile of 6 rows and 32 columns.
-//
-//go:noescape
 func tile6x2_512(a *Tile)
-
-// tile7x1_512 computes a Tile of 7 rows and 16 columns.
-//
-//go:noescape
 func tile7x1_512(a *Tile)
-
-// tile7x2_512 computes a Tile of 7 rows and 32 columns.
-//
-//go:noescape
 func tile7x2_512(a *Tile)
-
-// tile8x1_512 computes a Tile of 8 rows and 16 columns.
-//
-//go:noescape
 func tile8x1_512(a *Tile)
-
-// tile8x2_512 computes a Tile of 8 rows and 32 columns.
-//
-//go:noescape
 func tile8x2_512(a *Tile)
-
-// tile9x1_512 computes a Tile of 9 rows and 16 columns.
-//
-//go:noescape
 func tile9x1_512(a *Tile)
-
-// tile9x2_512 computes a Tile of 9 rows and 32 columns.
-//
-//go:noescape
 func tile9x2_512(a *Tile)
-
-// tile10x1_512 computes a Tile of 10 rows and 16 columns.
-//
-//go:noescape
 func tile10x1_512(a *Tile)
-
-// tile10x2_512 computes a Tile of 10 rows and 32 columns.
-//
-//go:noescape
 func tile10x2_512(a *Tile)
-
-// tile11x1_512 computes a Tile of 11 rows and 16 columns.
-//
-//go:noescape
 func tile11x1_512(a *Tile)
-
-// tile11x2_512 computes a Tile of 11 rows and 32 columns.
-//
-//go:noescape
 func tile11x2_512(a *Tile)
-
-// tile12x1_512 computes a Tile of 12 rows and 16 columns.
-//
-//go:noescape
 func tile12x1_512(a *Tile)
-
-// tile12x2_512 computes a Tile of 12 rows and 32 columns.
-//
-//go:noescape
 func tile12x2_512(a *Tile)
-
-// tile13x1_512 computes a Tile of 13 rows and 16 columns.
-//
-//go:noescape
 func tile13x1_512(a *Tile)
-
-// tile13x2_512 computes a Tile of 13 rows and 32 columns.
-//
-//go:noescape
 func tile13x2_512(a *Tile)
-
-// tile14x1_512 computes a Tile of 14 rows and 16 columns.
-//
-//go:noescape
 func tile14x1_512(a *Tile)
-
-// tile14x2_512 computes a Tile of 14 rows and 32 columns.
-//
-//go:noescape
 func tile14x2_512(a *Tile)
-
-// winogradIn512 transforms a 6x6 patch for channels in whole registers.
-//
-//go:noescape
 func winogradIn512(a *WinogradIn)
-
-// winogradOut512 transforms a block of products back to 4x4 pixels, for channels in whole registers.
-//
-//go:noescape
 func winogradOut512(a *WinogradOut)
-
-// winogradFilter512 transforms 3x3 filters, for output channels in whole registers.
-//
-//go:noescape
 func winogradFilter512(a *WinogradFilter)
-
-// relu512 computes Y = max(0, X).
-//
-//go:noescape
 func relu512(a *Vec)
-
-// mask512 computes Y = Z where X > 0, else 0.
-//
-//go:noescape
 func mask512(a *Vec)
-
-// axpy512 computes Y = Z + A*X.
-//
-//go:noescape
 func axpy512(a *Vec)
-
-// pool512 sums 2x2 pixels, times Scale, into one row of Small.
-//
-//go:noescape
 func pool512(a *Pool)
-
-// poolBits512 is pool, and records in Bits which pixels were positive.
-//
-//go:noescape
 func poolBits512(a *Pool)
-
-// unpool512 spreads Small, times Scale, over 2x2 pixels of Big.
-//
-//go:noescape
-func unpool512(a *Pool)
-
-// unpoolMask512 is unpool, with zero where Act is not positive.
-//
-//go:noescape
 func unpoolMask512(a *Pool)
-
-// unpoolBits512 is unpool, with zero where the bit in Bits is not set.
-//
-//go:noescape
 func unpoolBits512(a *Pool)
-
-// colSum512 computes Y[c] += sum over rows of X.
-//
-//go:noescape
 func colSum512(a *Cols)
-
-// colDot512 computes Y[c] += sum over rows of X*Z.
-//
-//go:noescape
 func colDot512(a *Cols)
-
-// affine512 computes Y = A[c]*X + D[c].
-//
-//go:noescape
 func affine512(a *Cols)
-
-// affine2512 computes Y = (A[c]*X + B[c]*Z) + D[c].
-//
-//go:noescape
 func affine2512(a *Cols)
-
-// dot512 adds X[i]*Z[i] to Y[i%64].
-//
-//go:noescape
-func dot512(a *Vec)
-
-// packRows512 copies K rows of 32 values.
-//
-//go:noescape
 func packRows512(a *Panel)
-
-// cross512 computes a Cross of up to 6x4 rows, N a multiple of 8.
-//
-//go:noescape
 func cross512(a *Cross)
-
-// mulVec512 sets S[i] to the inner product of row i and V, for up to 8 rows, N a multiple of 8.
-//
-//go:noescape
 func mulVec512(a *Wide)
-
-// addRows512 adds S[i] times row i to U, for i = 0 ... 3, N a multiple of 8.
-//
-//go:noescape
 func addRows512(a *Wide)
-
-// addRow512 adds S[0] times the one row to U, N a multiple of 8.
-//
-//go:noescape
 func addRow512(a *Wide)
-
-// outer512 sets X to float32(S[0]*U), N a multiple of 8.
-//
-//go:noescape
 func outer512(a *Wide)
-
-// outer2512 sets X to float32(S[0]*U + S[1]*V), N a multiple of 8.
-//
-//go:noescape
 func outer2512(a *Wide)
-
-// arc512 takes inner products through a layer, N a multiple of 8.
-//
-//go:noescape
 func arc512(a *Arc)
-
-// arcSlopes512 is arc, and takes slopes along, N a multiple of 8.
-//
-//go:noescape
 func arcSlopes512(a *Arc)
-
-// productsSame is products, X being the same in all lanes.
-//
-//go:noescape
 func productsSame512(a *Products)
-
-// rectifySame is rectify, X being the same in all lanes.
-//
-//go:noescape
 func rectifySame512(a *Rectify)
-
-// tangentSame is tangent, X being the same in all lanes.
-//
-//go:noescape
 func tangentSame512(a *Rectify)
-
-// rectifyBackSame is rectifyBack, X being the same in all lanes.
-//
-//go:noescape
 func rectifyBackSame512(a *RectifyBack)
-
-// tangentBackSame is tangentBack, X being the same in all lanes.
-//
-//go:noescape
 func tangentBackSame512(a *RectifyBack)
-
-// products multiplies pixels, and adds two rows.
-//
-//go:noescape
 func products512(a *Products)
-
-// rectify takes covariances through a layer.
-//
-//go:noescape
 func rectify512(a *Rectify)
-
-// tangent is rectify, and takes derivatives along.
-//
-//go:noescape
 func tangent512(a *Rectify)
-
-// rectifyBack takes gradients back through a layer.
-//
-//go:noescape
 func rectifyBack512(a *RectifyBack)
-
-// tangentBack is rectifyBack, and takes gradients in derivatives back, too.
-//
-//go:noescape
 func tangentBack512(a *RectifyBack)
-
-// productsBack512 takes gradients back to pixels.
-//
-//go:noescape
 func productsBack512(a *ProductsBack)
-
-// sums512 adds three rows.
-//
-//go:noescape
 func sums512(a *Sums)
-
-// peak512 multiplies and adds on registers alone, N times; it reads X[0:16], Z[0:16] and writes Y[0:16].
-//
-//go:noescape
-func peak512(a *Vec)
-
-// tile1x1_256 computes a Tile of 1 rows and 8 columns.
-//
-//go:noescape
 func tile1x1_256(a *Tile)
-
-// tile1x2_256 computes a Tile of 1 rows and 16 columns.
-//
-//go:noescape
 func tile1x2_256(a *Tile)
-
-// tile2x1_256 computes a Tile of 2 rows and 8 columns.
-//
-//go:noescape
 func tile2x1_256(a *Tile)
-
-// tile2x2_256 computes a Tile of 2 rows and 16 columns.
-//
-//go:noescape
 func tile2x2_256(a *Tile)
-
-// tile3x1_256 computes a Tile of 3 rows and 8 columns.
-//
-//go:noescape
 func tile3x1_256(a *Tile)
-
-// tile3x2_256 computes a Tile of 3 rows and 16 columns.
-//
-//go:noescape
 func tile3x2_256(a *Tile)
-
-// tile4x1_256 computes a Tile of 4 rows and 8 columns.
-//
-//go:noescape
 func tile4x1_256(a *Tile)
-
-// tile4x2_256 computes a Tile of 4 rows and 16 columns.
-//
-//go:noescape
 func tile4x2_256(a *Tile)
-
-// tile5x1_256 computes a Tile of 5 rows and 8 columns.
-//
-//go:noescape
 func tile5x1_256(a *Tile)
-
-// tile5x2_256 computes a Tile of 5 rows and 16 columns.
-//
-//go:noescape
 func tile5x2_256(a *Tile)
-
-// tile6x1_256 computes a Tile of 6 rows and 8 columns.
-//
-//go:noescape
 func tile6x1_256(a *Tile)
-
-// tile6x2_256 computes a Tile of 6 rows and 16 columns.
-//
-//go:noescape
 func tile6x2_256(a *Tile)
-
-// winogradIn256 transforms a 6x6 patch for channels in whole registers.
-//
-//go:noescape
 func winogradIn256(a *WinogradIn)
-
-// winogradOut256 transforms a block of products back to 4x4 pixels, for channels in whole registers.
-//
-//go:noescape
 func winogradOut256(a *WinogradOut)
-
-// winogradFilter256 transforms 3x3 filters, for output channels in whole registers.
-//
-//go:noescape
 func winogradFilter256(a *WinogradFilter)
-
-// relu256 computes Y = max(0, X).
-//
-//go:noescape
 func relu256(a *Vec)
-
-// mask256 computes Y = Z where X > 0, else 0.
-//
-//go:noescape
 func mask256(a *Vec)
-
-// axpy256 computes Y = Z + A*X.
-//
-//go:noescape
 func axpy256(a *Vec)
-
-// pool256 sums 2x2 pixels, times Scale, into one row of Small.
-//
-//go:noescape
 func pool256(a *Pool)
-
-// poolBits256 is pool, and records in Bits which pixels were positive.
-//
-//go:noescape
 func poolBits256(a *Pool)
-
-// unpool256 spreads Small, times Scale, over 2x2 pixels of Big.
-//
-//go:noescape
-func unpool256(a *Pool)
-
-// unpoolMask256 is unpool, with zero where Act is not positive.
-//
-//go:noescape
 func unpoolMask256(a *Pool)
-
-// unpoolBits256 is unpool, with zero where the bit in Bits is not set.
-//
-//go:noescape
 func unpoolBits256(a *Pool)
-
-// colSum256 computes Y[c] += sum over rows of X.
-//
-//go:noescape
 func colSum256(a *Cols)
-
-// colDot256 computes Y[c] += sum over rows of X*Z.
-//
-//go:noescape
 func colDot256(a *Cols)
-
-// affine256 computes Y = A[c]*X + D[c].
-//
-//go:noescape
 func affine256(a *Cols)
-
-// affine2256 computes Y = (A[c]*X + B[c]*Z) + D[c].
-//
-//go:noescape
 func affine2256(a *Cols)
-
-// dot256 adds X[i]*Z[i] to Y[i%64].
-//
-//go:noescape
-func dot256(a *Vec)
-
-// packRows256 copies K rows of 16 values.
-//
-//go:noescape
 func packRows256(a *Panel)
-
-// cross256 computes a Cross of up to 3x2 rows, N a multiple of 8.
-//
-//go:noescape
 func cross256(a *Cross)
-
-// mulVec256 sets S[i] to the inner product of row i and V, for up to 4 rows, N a multiple of 8.
-//
-//go:noescape
 func mulVec256(a *Wide)
-
-// addRows256 adds S[i] times row i to U, for i = 0 ... 3, N a multiple of 8.
-//
-//go:noescape
 func addRows256(a *Wide)
-
-// addRow256 adds S[0] times the one row to U, N a multiple of 8.
-//
-//go:noescape
 func addRow256(a *Wide)
-
-// outer256 sets X to float32(S[0]*U), N a multiple of 8.
-//
-//go:noescape
 func outer256(a *Wide)
-
-// outer2256 sets X to float32(S[0]*U + S[1]*V), N a multiple of 8.
-//
-//go:noescape
 func outer2256(a *Wide)
-
-// arc256 takes inner products through a layer, N a multiple of 8.
-//
-//go:noescape
 func arc256(a *Arc)
-
-// arcSlopes256 is arc, and takes slopes along, N a multiple of 8.
-//
-//go:noescape
 func arcSlopes256(a *Arc)
-
-// productsSame is products, X being the same in all lanes.
-//
-//go:noescape
 func productsSame256(a *Products)
-
-// rectifySame is rectify, X being the same in all lanes.
-//
-//go:noescape
 func rectifySame256(a *Rectify)
-
-// tangentSame is tangent, X being the same in all lanes.
-//
-//go:noescape
 func tangentSame256(a *Rectify)
-
-// rectifyBackSame is rectifyBack, X being the same in all lanes.
-//
-//go:noescape
 func rectifyBackSame256(a *RectifyBack)
-
-// tangentBackSame is tangentBack, X being the same in all lanes.
-//
-//go:noescape
 func tangentBackSame256(a *RectifyBack)
-
-// products multiplies pixels, and adds two rows.
-//
-//go:noescape
 func products256(a *Products)
-
-// rectify takes covariances through a layer.
-//
-//go:noescape
 func rectify256(a *Rectify)
-
-// tangent is rectify, and takes derivatives along.
-//
-//go:noescape
 func tangent256(a *Rectify)
-
-// rectifyBack takes gradients back through a layer.
-//
-//go:noescape
 func rectifyBack256(a *RectifyBack)
-
-// tangentBack is rectifyBack, and takes gradients in derivatives back, too.
-//
-//go:noescape
 func tangentBack256(a *RectifyBack)
-
-// productsBack256 takes gradients back to pixels.
-//
-//go:noescape
 func productsBack256(a *ProductsBack)
-
-// sums256 adds three rows.
-//
-//go:noescape
 func sums256(a *Sums)
-
-// peak256 multiplies and adds on registers alone, N times; it reads X[0:16], Z[0:16] and writes Y[0:16].
-//
-//go:noescape
-func peak256(a *Vec)
-
-// packTransposed256 writes the transpose of 8 rows and K columns, K a multiple of 8.
-//
-//go:noescape
 func packTransposed256(a *Panel)

@@ -4,123 +4,26 @@
 
 package kernel
 
-// tile1_neon computes a Tile of 1 rows and 8 columns.
-//
-//go:noescape
 func tile1_neon(a *Tile)
-
-// tile2_neon computes a Tile of 2 rows and 8 columns.
-//
-//go:noescape
 func tile2_neon(a *Tile)
-
-// tile3_neon computes a Tile of 3 rows and 8 columns.
-//
-//go:noescape
 func tile3_neon(a *Tile)
-
-// tile4_neon computes a Tile of 4 rows and 8 columns.
-//
-//go:noescape
 func tile4_neon(a *Tile)
-
-// tile5_neon computes a Tile of 5 rows and 8 columns.
-//
-//go:noescape
 func tile5_neon(a *Tile)
-
-// tile6_neon computes a Tile of 6 rows and 8 columns.
-//
-//go:noescape
 func tile6_neon(a *Tile)
-
-// tile7_neon computes a Tile of 7 rows and 8 columns.
-//
-//go:noescape
 func tile7_neon(a *Tile)
-
-// tile8_neon computes a Tile of 8 rows and 8 columns.
-//
-//go:noescape
 func tile8_neon(a *Tile)
-
-// crossNeon computes a Cross of up to 3x2 rows, N a multiple of 8.
-//
-//go:noescape
 func crossNeon(a *Cross)
-
-// arcNeon takes inner products through a layer, N a multiple of 8.
-//
-//go:noescape
 func arcNeon(a *Arc)
-
-// arcSlopesNeon is arcNeon, and takes slopes along, N a multiple of 8.
-//
-//go:noescape
 func arcSlopesNeon(a *Arc)
-
-// productsSameNeon is productsNeon, X being the same in all lanes.
-//
-//go:noescape
 func productsSameNeon(a *Products)
-
-// rectifySameNeon is rectifyNeon, X being the same in all lanes.
-//
-//go:noescape
 func rectifySameNeon(a *Rectify)
-
-// tangentSameNeon is tangentNeon, X being the same in all lanes.
-//
-//go:noescape
 func tangentSameNeon(a *Rectify)
-
-// rectifyBackSameNeon is rectifyBackNeon, X being the same in all lanes.
-//
-//go:noescape
 func rectifyBackSameNeon(a *RectifyBack)
-
-// tangentBackSameNeon is tangentBackNeon, X being the same in all lanes.
-//
-//go:noescape
 func tangentBackSameNeon(a *RectifyBack)
-
-// productsNeon multiplies pixels, and adds two rows.
-//
-//go:noescape
 func productsNeon(a *Products)
-
-// rectifyNeon takes covariances through a layer.
-//
-//go:noescape
 func rectifyNeon(a *Rectify)
-
-// tangentNeon is rectifyNeon, and takes derivatives along.
-//
-//go:noescape
 func tangentNeon(a *Rectify)
-
-// rectifyBackNeon takes gradients back through a layer.
-//
-//go:noescape
 func rectifyBackNeon(a *RectifyBack)
-
-// tangentBackNeon is rectifyBackNeon, and takes gradients in derivatives back, too.
-//
-//go:noescape
 func tangentBackNeon(a *RectifyBack)
-
-// productsBackNeon takes gradients back to pixels.
-//
-//go:noescape
 func productsBackNeon(a *ProductsBack)
-
-// sumsNeon adds three rows.
-//
-//go:noescape
 func sumsNeon(a *Sums)
-
-// peakNeon multiplies and adds on registers alone, N times; it reads X[0:4] and
-// Z[0:4] and writes Y[0:4].
-//
-//go:noescape
-func peakNeon(a *Vec)

@@ -216,14 +216,6 @@ func addRowsOnce(a *Wide) {
 	}
 }
 
-// addRowOnce is addRowsGeneric for one row.
-func addRowOnce(a *Wide) {
-	c, u := a.S[0], a.U[:a.N]
-	for k, x := range a.X[:len(u)] {
-		u[k] += float64(c * float64(x))
-	}
-}
-
 func outerGeneric(a *Wide) {
 	c, u := a.S[0], a.U[:a.N]
 	for k := range a.X[:len(u)] {

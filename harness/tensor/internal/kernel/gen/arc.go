@@ -58,11 +58,11 @@ func (v isa) or(x, y Op, to reg.VecVirtual) {
 // most of the time, so constants are read again for each register.
 func (v isa) arc() {
 	for _, slopes := range []bool{false, true} {
-		name, doc := "arc", "takes inner products through a layer"
+		name := "arc"
 		if slopes {
-			name, doc = "arcSlopes", "is arc, and takes slopes along"
+			name = "arcSlopes"
 		}
-		a := v.text(name, "Arc", fmt.Sprintf("%s%s %s, N a multiple of %d.", name, v.name, doc, kernel.WideLanes))
+		a := v.text(name, "Arc")
 		k, root, inverse := a.ptr("K"), a.ptr("Root"), a.ptr("Inverse")
 		bias, x, inverseX := a.splat64(v, "Bias"), a.splat64(v, "X"), a.splat64(v, "InverseX")
 		var inXY, inXX reg.GPVirtual

@@ -53,7 +53,7 @@ func (v isa) covariances() {
 		v.rectifyBack(same, true)
 	}
 	v.productsBack()
-	a := v.text("sums", "Sums", fmt.Sprintf("sums%s adds three rows.", v.name))
+	a := v.text("sums", "Sums")
 	to, before, at, after := a.ptr("Sum"), a.ptr("Before"), a.ptr("At"), a.ptr("After")
 	eachPlace(a.int("N"), func() {
 		for h := range v.halves() {
@@ -70,17 +70,16 @@ func (v isa) covariances() {
 	v.done()
 }
 
-// named returns the name and comment of a kernel. If same is set, X is the same in all lanes.
-func named(name, doc string, same bool) (string, string) {
+// named returns the name of a kernel. If same is set, X is the same in all lanes.
+func named(name string, same bool) string {
 	if same {
-		return name + "Same", name + "Same is " + name + ", X being the same in all lanes."
+		return name + "Same"
 	}
-	return name, name + doc
+	return name
 }
 
 func (v isa) products(same bool) {
-	name, doc := named("products", " multiplies pixels, and adds two rows.", same)
-	a := v.text(name, "Products", doc)
+	a := v.text(named("products", same), "Products")
 	row, sum, before, at, x, y := a.ptr("Row"), a.ptr("Sum"), a.ptr("Before"), a.ptr("At"), a.ptr("X"), a.ptr("Y")
 	colours := a.int("C")
 	eachPlace(a.int("N"), func() {
@@ -166,12 +165,11 @@ func (v isa) side(p reg.GPVirtual, same bool, h int) reg.VecVirtual {
 }
 
 func (v isa) rectify(same, tangent bool) {
-	name, doc := "rectify", " takes covariances through a layer."
+	name := "rectify"
 	if tangent {
-		name, doc = "tangent", " is rectify, and takes derivatives along."
+		name = "tangent"
 	}
-	name, doc = named(name, doc, same)
-	a := v.text(name, "Rectify", doc)
+	a := v.text(named(name, same), "Rectify")
 	dst, s3, rootX, inverseX, rootY, inverseY := a.ptr("Dst"), a.ptr("S"), a.ptr("RootX"), a.ptr("InverseX"), a.ptr("RootY"), a.ptr("InverseY")
 	scale, bias := a.splat64(v, "Scale"), a.splat64(v, "Bias")
 	var dstT, t3 reg.GPVirtual
@@ -258,12 +256,11 @@ func (v isa) rectify(same, tangent bool) {
 }
 
 func (v isa) rectifyBack(same, tangent bool) {
-	name, doc := "rectifyBack", " takes gradients back through a layer."
+	name := "rectifyBack"
 	if tangent {
-		name, doc = "tangentBack", " is rectifyBack, and takes gradients in derivatives back, too."
+		name = "tangentBack"
 	}
-	name, doc = named(name, doc, same)
-	a := v.text(name, "RectifyBack", doc)
+	a := v.text(named(name, same), "RectifyBack")
 	slope, angle, d, s3 := a.ptr("Slope"), a.ptr("Angle"), a.ptr("D"), a.ptr("S")
 	rootX, inverseX, rootY, inverseY := a.ptr("RootX"), a.ptr("InverseX"), a.ptr("RootY"), a.ptr("InverseY")
 	scale, bias := a.splat64(v, "Scale"), a.splat64(v, "Bias")
@@ -361,7 +358,7 @@ func (v isa) rectifyBack(same, tangent bool) {
 }
 
 func (v isa) productsBack() {
-	a := v.text("productsBack", "ProductsBack", fmt.Sprintf("productsBack%s takes gradients back to pixels.", v.name))
+	a := v.text("productsBack", "ProductsBack")
 	x, y, s3 := a.ptr("X"), a.ptr("Y"), a.ptr("S")
 	colours := a.int("C")
 	eachPlace(a.int("N"), func() {

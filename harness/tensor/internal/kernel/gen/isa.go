@@ -33,16 +33,14 @@ func (v isa) bytes() int { return 4 * v.lanes }
 type args struct{ c gotypes.Component }
 
 // text begins a kernel whose only argument is a pointer to the named struct.
-func (v isa) text(name, typ, doc string) args { return v.textAttr(attr.NOSPLIT, name, typ, doc) }
+func (v isa) text(name, typ string) args { return v.textAttr(attr.NOSPLIT, name, typ) }
 
 // textStack is text for a kernel with scratch memory on the stack. Such a kernel must check
 // the size of the stack.
-func (v isa) textStack(name, typ, doc string) args { return v.textAttr(0, name, typ, doc) }
+func (v isa) textStack(name, typ string) args { return v.textAttr(0, name, typ) }
 
-func (v isa) textAttr(flags attr.Attribute, name, typ, doc string) args {
+func (v isa) textAttr(flags attr.Attribute, name, typ string) args {
 	TEXT(name+v.name, flags, fmt.Sprintf("func(a *%s)", typ))
-	Pragma("noescape")
-	Doc(doc)
 	return args{Dereference(Param("a"))}
 }
 

@@ -4,7 +4,14 @@
 // Run it with go generate in the kernel package.
 package main
 
-import . "github.com/mmcloughlin/avo/build"
+import (
+	"bytes"
+	"flag"
+	"log"
+	"os"
+
+	. "github.com/mmcloughlin/avo/build"
+)
 
 func main() {
 	Package("dgkip/harness/tensor/internal/kernel")
@@ -21,14 +28,22 @@ func main() {
 		v.elementwise()
 		v.pooling()
 		v.columns()
-		v.dot()
 		v.pack()
 		v.cross()
 		v.wide()
 		v.arc()
 		v.covariances()
-		v.peak()
 	}
 	packTransposed()
 	Generate()
+
+	// The declarations follow each other without the empty lines that avo writes.
+	stubs := flag.Lookup("stubs").Value.String()
+	b, err := os.ReadFile(stubs)
+	if err == nil {
+		err = os.WriteFile(stubs, bytes.ReplaceAll(b, []byte(")\n\nfunc"), []byte(")\nfunc")), 0o666)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
 }

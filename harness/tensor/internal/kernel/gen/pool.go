@@ -34,10 +34,10 @@ func (b bitPlanes) at(pos int) Mem {
 	return Mem{Base: b.base}
 }
 
-// pooling writes the sum over 2x2 pixels and its adjoint, each with and without the record
-// of the preceding ReLU.
+// pooling writes the sum over 2x2 pixels, with and without a record of which were positive,
+// and its adjoint, which sets values to zero by the record or by the activations.
 func (v isa) pooling() {
-	v.poolKernel("pool", "sums 2x2 pixels, times Scale, into one row of Small.", false, false,
+	v.poolKernel("pool", false, false,
 		func(scale reg.VecVirtual, small Mem, q, _ quad, _ bitPlanes) {
 			x, y := v.vec(), v.vec()
 			VMOVUPS(q.at(0), x)
@@ -48,7 +48,7 @@ func (v isa) pooling() {
 			VMULPS(scale, x, x)
 			VMOVUPS(x, small)
 		})
-	v.poolKernel("poolBits", "is pool, and records in Bits which pixels were positive.", false, true,
+	v.poolKernel("poolBits", false, true,
 		func(scale reg.VecVirtual, small Mem, q, _ quad, bits bitPlanes) {
 			zero := v.vec()
 			v.clear(zero)
@@ -63,15 +63,7 @@ func (v isa) pooling() {
 			VMULPS(scale, x[0], x[0])
 			VMOVUPS(x[0], small)
 		})
-	v.poolKernel("unpool", "spreads Small, times Scale, over 2x2 pixels of Big.", false, false,
-		func(scale reg.VecVirtual, small Mem, q, _ quad, _ bitPlanes) {
-			g := v.vec()
-			VMULPS(small, scale, g)
-			for pos := range 4 {
-				VMOVUPS(g, q.at(pos))
-			}
-		})
-	v.poolKernel("unpoolMask", "is unpool, with zero where Act is not positive.", true, false,
+	v.poolKernel("unpoolMask", true, false,
 		func(scale reg.VecVirtual, small Mem, q, act quad, _ bitPlanes) {
 			g := v.vec()
 			VMULPS(small, scale, g)
@@ -81,7 +73,7 @@ func (v isa) pooling() {
 				VMOVUPS(y, q.at(pos))
 			}
 		})
-	v.poolKernel("unpoolBits", "is unpool, with zero where the bit in Bits is not set.", false, true,
+	v.poolKernel("unpoolBits", false, true,
 		func(scale reg.VecVirtual, small Mem, q, _ quad, bits bitPlanes) {
 			g := v.vec()
 			VMULPS(small, scale, g)
@@ -94,8 +86,8 @@ func (v isa) pooling() {
 }
 
 // poolKernel writes the loops over pixels and channels around body.
-func (v isa) poolKernel(name, doc string, act, bits bool, body func(scale reg.VecVirtual, small Mem, q, act quad, bits bitPlanes)) {
-	a := v.text(name, "Pool", name+v.name+" "+doc)
+func (v isa) poolKernel(name string, act, bits bool, body func(scale reg.VecVirtual, small Mem, q, act quad, bits bitPlanes)) {
+	a := v.text(name, "Pool")
 	small, big, row, w, c := a.ptr("Small"), a.ptr("Big"), a.bytes("Row"), a.int("W"), a.bytes("C")
 	scale := a.splat(v, "Scale")
 	var act0, low, lowAct reg.GPVirtual

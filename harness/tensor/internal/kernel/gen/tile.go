@@ -16,8 +16,7 @@ import (
 // value of A for each row. Three rows share one address register: row 3q+r is at
 // p[q] + r*ARow, which the addressing mode computes at no cost.
 func (v isa) tile(rows, cols int) {
-	a := v.text(fmt.Sprintf("tile%dx%d_", rows, cols), "Tile", fmt.Sprintf(
-		"tile%dx%d_%s computes a Tile of %d rows and %d columns.", rows, cols, v.name, rows, cols*v.lanes))
+	a := v.text(fmt.Sprintf("tile%dx%d_", rows, cols), "Tile")
 
 	acc := v.vecs(rows * cols)
 	for _, r := range acc {

@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 
-	"dgkip/harness/tensor/internal/kernel"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -30,8 +28,8 @@ func (v isa) maskPositive(x Op, g, y reg.VecVirtual) {
 // elementwise writes the operations on Vec.
 func (v isa) elementwise() {
 	step := Imm(uint64(v.bytes()))
-	loop := func(name, doc string, body func(a args, x, y, z Mem) func()) {
-		a := v.text(name, "Vec", name+v.name+" "+doc)
+	loop := func(name string, body func(a args, x, y, z Mem) func()) {
+		a := v.text(name, "Vec")
 		x, y, z, n := a.ptr("X"), a.ptr("Y"), a.ptr("Z"), a.int("N")
 		do := body(a, Mem{Base: x}, Mem{Base: y}, Mem{Base: z})
 		repeat("loop", n, v.lanes, func() {
@@ -42,7 +40,7 @@ func (v isa) elementwise() {
 		})
 		v.done()
 	}
-	loop("relu", "computes Y = max(0, X).", func(_ args, x, y, _ Mem) func() {
+	loop("relu", func(_ args, x, y, _ Mem) func() {
 		return func() {
 			r, zero := v.vec(), v.vec()
 			v.clear(zero)
@@ -51,7 +49,7 @@ func (v isa) elementwise() {
 			VMOVUPS(r, y)
 		}
 	})
-	loop("mask", "computes Y = Z where X > 0, else 0.", func(_ args, x, y, z Mem) func() {
+	loop("mask", func(_ args, x, y, z Mem) func() {
 		return func() {
 			r := v.vec()
 			VMOVUPS(z, r)
@@ -59,7 +57,7 @@ func (v isa) elementwise() {
 			VMOVUPS(r, y)
 		}
 	})
-	loop("axpy", "computes Y = Z + A*X.", func(a args, x, y, z Mem) func() {
+	loop("axpy", func(a args, x, y, z Mem) func() {
 		s := a.splat(v, "A")
 		return func() {
 			r := v.vec()
@@ -74,22 +72,22 @@ func (v isa) elementwise() {
 // for each column. Four registers of columns are processed together, which uses whole cache
 // lines and hides latency. The remaining columns are processed one register at a time.
 func (v isa) columns() {
-	v.columnKernel("colSum", "computes Y[c] += sum over rows of X.", true, func(c cols, at int) {
+	v.columnKernel("colSum", true, func(c cols, at int) {
 		VADDPS(c.x.Offset(at), c.sum, c.sum)
 	})
-	v.columnKernel("colDot", "computes Y[c] += sum over rows of X*Z.", true, func(c cols, at int) {
+	v.columnKernel("colDot", true, func(c cols, at int) {
 		t := v.vec()
 		VMOVUPS(c.x.Offset(at), t)
 		VMULPS(c.z.Offset(at), t, t)
 		VADDPS(t, c.sum, c.sum)
 	})
-	v.columnKernel("affine", "computes Y = A[c]*X + D[c].", false, func(c cols, at int) {
+	v.columnKernel("affine", false, func(c cols, at int) {
 		t := v.vec()
 		VMULPS(c.x.Offset(at), c.a, t)
 		VADDPS(c.d, t, t)
 		VMOVUPS(t, c.y.Offset(at))
 	})
-	v.columnKernel("affine2", "computes Y = (A[c]*X + B[c]*Z) + D[c].", false, func(c cols, at int) {
+	v.columnKernel("affine2", false, func(c cols, at int) {
 		s, t := v.vec(), v.vec()
 		VMULPS(c.x.Offset(at), c.a, s)
 		VMULPS(c.z.Offset(at), c.b, t)
@@ -106,8 +104,8 @@ type cols struct {
 	sum, a, b, d reg.VecVirtual
 }
 
-func (v isa) columnKernel(name, doc string, sums bool, body func(c cols, at int)) {
-	a := v.text(name, "Cols", name+v.name+" "+doc)
+func (v isa) columnKernel(name string, sums bool, body func(c cols, at int)) {
+	a := v.text(name, "Cols")
 	x, z, y, stride, n := a.ptr("X"), a.ptr("Z"), a.ptr("Y"), a.bytes("Stride"), a.int("C")
 	var coef []reg.GPVirtual
 	if !sums {
@@ -166,34 +164,9 @@ func (v isa) columnKernel(name, doc string, sums bool, body func(c cols, at int)
 	v.done()
 }
 
-// dot writes the dot product's partial sums.
-func (v isa) dot() {
-	a := v.text("dot", "Vec", fmt.Sprintf("dot%s adds X[i]*Z[i] to Y[i%%%d].", v.name, kernel.DotLanes))
-	x, z, y, n := a.ptr("X"), a.ptr("Z"), a.ptr("Y"), a.int("N")
-	s := v.vecs(kernel.DotLanes / v.lanes)
-	for i, r := range s {
-		VMOVUPS(Mem{Base: y, Disp: i * v.bytes()}, r)
-	}
-	repeat("loop", n, kernel.DotLanes, func() {
-		for i, r := range s {
-			t := v.vec()
-			VMOVUPS(Mem{Base: x, Disp: i * v.bytes()}, t)
-			VMULPS(Mem{Base: z, Disp: i * v.bytes()}, t, t)
-			VADDPS(t, r, r)
-		}
-		ADDQ(U32(4*kernel.DotLanes), x)
-		ADDQ(U32(4*kernel.DotLanes), z)
-	})
-	for i, r := range s {
-		VMOVUPS(r, Mem{Base: y, Disp: i * v.bytes()})
-	}
-	v.done()
-}
-
-// pack writes the two ways to fill a panel of B: copy rows, or transpose one 8x8 block at a
-// time.
+// pack writes the copy of K rows of two registers each.
 func (v isa) pack() {
-	a := v.text("packRows", "Panel", fmt.Sprintf("packRows%s copies K rows of %d values.", v.name, 2*v.lanes))
+	a := v.text("packRows", "Panel")
 	src, dst, k, row, width := a.ptr("Src"), a.ptr("Dst"), a.int("K"), a.bytes("Row"), a.bytes("Width")
 	repeat("rows", k, 1, func() {
 		x, y := v.vec(), v.vec()
@@ -207,10 +180,11 @@ func (v isa) pack() {
 	v.done()
 }
 
-// packTransposed writes the 8x8 transposition. Both paths use it, in 256-bit registers.
+// packTransposed writes the transposition of 8 rows and K columns, K a multiple of 8. Both
+// paths use it, in 256-bit registers.
 func packTransposed() {
 	v := avx2
-	a := v.text("packTransposed", "Panel", "packTransposed256 writes the transpose of 8 rows and K columns, K a multiple of 8.")
+	a := v.text("packTransposed", "Panel")
 	src, dst, k, row, width := a.ptr("Src"), a.ptr("Dst"), a.int("K"), a.bytes("Row"), a.bytes("Width")
 	row3, width3 := GP64(), GP64()
 	LEAQ(Mem{Base: row, Index: row, Scale: 2}, row3)

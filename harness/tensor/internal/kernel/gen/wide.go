@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"dgkip/harness/tensor/internal/kernel"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -50,7 +48,7 @@ func rowsOf(first, stride, rows reg.GPVirtual, n int) []reg.GPVirtual {
 	return p
 }
 
-// eachEight runs body for k = 0, 8, ... below n.
+// eachEight runs body for k = 0, 8, ... below n, a multiple of 8.
 func eachEight(n reg.GPVirtual, body func(k reg.GPVirtual)) {
 	k := GP64()
 	XORQ(k, k)
@@ -98,7 +96,7 @@ func (v isa) sums(n int) [][]reg.VecVirtual {
 // cross writes the inner products of rows with rows. Both sides are widened when they are
 // loaded. Each product is exact, so fusing it with the sum does not change the result.
 func (v isa) cross() {
-	a := v.text("cross", "Cross", fmt.Sprintf("cross%s computes a Cross of up to %dx%d rows, N a multiple of %d.", v.name, v.crossRows, v.crossCols, kernel.WideLanes))
+	a := v.text("cross", "Cross")
 	x := rowsOf(a.ptr("A"), a.bytes("ARow"), a.int("Rows"), v.crossRows)
 	y := rowsOf(a.ptr("B"), a.bytes("BRow"), a.int("Cols"), v.crossCols)
 	s := v.sums(v.crossRows * v.crossCols)
@@ -128,8 +126,7 @@ func (v isa) cross() {
 
 // wide writes the operations on Wide.
 func (v isa) wide() {
-	const multiple = "N a multiple of 8."
-	a := v.text("mulVec", "Wide", fmt.Sprintf("mulVec%s sets S[i] to the inner product of row i and V, for up to %d rows, %s", v.name, v.wideRows, multiple))
+	a := v.text("mulVec", "Wide")
 	x := rowsOf(a.ptr("X"), a.bytes("Row"), a.int("Rows"), v.wideRows)
 	vec, s := a.ptr("V"), v.sums(v.wideRows)
 	eachEight(a.int("N"), func(k reg.GPVirtual) {
@@ -150,11 +147,11 @@ func (v isa) wide() {
 	v.done()
 
 	for _, n := range []int{kernel.AddRowsAtOnce, 1} {
-		name, doc := "addRow", "adds S[0] times the one row to U"
+		name := "addRow"
 		if n > 1 {
-			name, doc = "addRows", fmt.Sprintf("adds S[i] times row i to U, for i = 0 ... %d", n-1)
+			name = "addRows"
 		}
-		a := v.text(name, "Wide", fmt.Sprintf("%s%s %s, %s", name, v.name, doc, multiple))
+		a := v.text(name, "Wide")
 		x := []reg.GPVirtual{a.ptr("X")}
 		row, coef, u := a.bytes("Row"), a.ptr("S"), a.ptr("U")
 		c := []reg.VecVirtual{v.splat64(coef, 0)}
@@ -179,11 +176,11 @@ func (v isa) wide() {
 	}
 
 	for _, two := range []bool{false, true} {
-		name, doc := "outer", "sets X to float32(S[0]*U)"
+		name := "outer"
 		if two {
-			name, doc = "outer2", "sets X to float32(S[0]*U + S[1]*V)"
+			name = "outer2"
 		}
-		a := v.text(name, "Wide", fmt.Sprintf("%s%s %s, %s", name, v.name, doc, multiple))
+		a := v.text(name, "Wide")
 		x, coef, u := a.ptr("X"), a.ptr("S"), a.ptr("U")
 		c := v.splat64(coef, 0)
 		var d reg.VecVirtual

@@ -8,13 +8,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// This file writes the transforms of Winograd's F(4x4, 3x3). The transforms of input and
+// This file writes the transforms of Winograd's F(4x4, 3x3), for channels in whole registers.
+// The transforms of input and
 // output first run over the rows of a 6x6 block, into scratch memory on the stack, and then
 // over its columns.
 
 // winogradIn writes V = B' d B.
 func (v isa) winogradIn() {
-	a := v.textStack("winogradIn", "WinogradIn", "winogradIn"+v.name+" transforms a 6x6 patch for channels in whole registers.")
+	a := v.textStack("winogradIn", "WinogradIn")
 	tmp := AllocLocal(36 * v.bytes())
 	four := v.constant(4)
 
@@ -89,7 +90,7 @@ func (v isa) winogradIn() {
 
 // winogradOut writes Y = A' M A, then bias and ReLU.
 func (v isa) winogradOut() {
-	a := v.textStack("winogradOut", "WinogradOut", "winogradOut"+v.name+" transforms a block of products back to 4x4 pixels, for channels in whole registers.")
+	a := v.textStack("winogradOut", "WinogradOut")
 	tmp := AllocLocal(24 * v.bytes())
 	two, four, eight := v.constant(2), v.constant(4), v.constant(8)
 
@@ -171,7 +172,7 @@ func (v isa) winogradOut() {
 
 // winogradFilter generates the kernel that computes U = G g G'.
 func (v isa) winogradFilter() {
-	a := v.textStack("winogradFilter", "WinogradFilter", "winogradFilter"+v.name+" transforms 3x3 filters, for output channels in whole registers.")
+	a := v.textStack("winogradFilter", "WinogradFilter")
 	tmp := AllocLocal(18 * v.bytes())
 	fourth, sixth := v.constant(0.25), v.constant(kernel.Sixth)
 	twelfth, twentyFourth := v.constant(kernel.Sixth/2), v.constant(kernel.Sixth/4)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 
 	"dgkip/harness/tensor/internal/kernel"
@@ -11,12 +10,12 @@ import (
 // products and reads the constants in the order of the table.
 func (o *output) arcs() {
 	o.table("arc", 1, append(kernel.ArcPoly[:], math.Pi/2, math.Pi, kernel.ArcScale)...)
-	o.arc("arcNeon", "takes inner products through a layer", false)
-	o.arc("arcSlopesNeon", "is arcNeon, and takes slopes along", true)
+	o.arc("arcNeon", false)
+	o.arc("arcSlopesNeon", true)
 }
 
-func (o *output) arc(name, doc string, slopes bool) {
-	o.text(name, "Arc", fmt.Sprintf("%s, N a multiple of %d.", doc, kernel.WideLanes))
+func (o *output) arc(name string, slopes bool) {
+	o.text(name, "Arc")
 	const k, root, inverse, inXY, inXX = 8, 9, 10, 11, 12 // addresses
 	s, c, u, w, q, v := eight(0), eight(4), eight(8), eight(12), eight(16), eight(20)
 	bias, x, inverseX, norm, unit, sign := splat(24), splat(25), splat(26), splat(27), splat(28), splat(29)

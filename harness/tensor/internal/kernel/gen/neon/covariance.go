@@ -24,12 +24,11 @@ func (o *output) covariances() {
 }
 
 // begin begins a function that runs N steps. If same is set, X is the same in all lanes.
-func (o *output) begin(name, args, doc string, same bool, ptrs ...string) {
+func (o *output) begin(name, args string, same bool, ptrs ...string) {
 	if same {
-		o.text(name+"SameNeon", args, "is "+name+"Neon, X being the same in all lanes.")
-	} else {
-		o.text(name+"Neon", args, doc)
+		name += "Same"
 	}
+	o.text(name+"Neon", args)
 	o.ptrs(8, args, ptrs...)
 	o.p("MOVD %s_N(R0), R1\n\tMOVD $%d, R2", args, 2*place)
 }
@@ -74,7 +73,7 @@ func (o *output) polynomial(r int, u, square, odd, even, next vector) (q, v, w v
 }
 
 func (o *output) products(same bool) {
-	o.begin("products", "Products", "multiplies pixels, and adds two rows.", same, "Row", "Sum", "Before", "At", "X", "Y")
+	o.begin("products", "Products", same, "Row", "Sum", "Before", "At", "X", "Y")
 	const row, sum, before, at, xs, ys = 8, 9, 10, 11, 12, 13
 	s, x, y := eight(0), eight(4), eight(8)
 	o.p("MOVD Products_C(R0), R3")
@@ -102,7 +101,7 @@ func (o *output) products(same bool) {
 }
 
 func (o *output) sums() {
-	o.begin("sums", "Sums", "adds three rows.", false, "Sum", "Before", "At", "After")
+	o.begin("sums", "Sums", false, "Sum", "Before", "At", "After")
 	const sum, before, at, after = 8, 9, 10, 11
 	s, x := eight(0), eight(4)
 	o.label("loop")
@@ -122,11 +121,11 @@ var (
 )
 
 func (o *output) rectify(same, tangent bool) {
-	name, doc := "rectify", "takes covariances through a layer."
+	name := "rectify"
 	if tangent {
-		name, doc = "tangent", "is rectifyNeon, and takes derivatives along."
+		name = "tangent"
 	}
-	o.begin(name, "Rectify", doc, same, "Dst", "S", "RootX", "InverseX", "RootY", "InverseY", "DstT", "T")
+	o.begin(name, "Rectify", same, "Dst", "S", "RootX", "InverseX", "RootY", "InverseY", "DstT", "T")
 	const dst, s3, rootX, inverseX, rootY, inverseY, dstT, t3 = 8, 9, 10, 11, 12, 13, 14, 15
 	o.constants("Rectify")
 	o.p("MOVD $rectify<>(SB), R3")
@@ -197,11 +196,11 @@ func (o *output) slopes(x, y, z vector) (slope, root, free vector) {
 }
 
 func (o *output) rectifyBack(same, tangent bool) {
-	name, doc := "rectifyBack", "takes gradients back through a layer."
+	name := "rectifyBack"
 	if tangent {
-		name, doc = "tangentBack", "is rectifyBackNeon, and takes gradients in derivatives back, too."
+		name = "tangentBack"
 	}
-	o.begin(name, "RectifyBack", doc, same, "Slope", "Angle", "D", "S", "RootX", "InverseX", "RootY", "InverseY")
+	o.begin(name, "RectifyBack", same, "Slope", "Angle", "D", "S", "RootX", "InverseX", "RootY", "InverseY")
 	const slopes, angle, ds, s3, rootX, inverseX, rootY, inverseY = 8, 9, 10, 11, 12, 13, 14, 15
 	const slopesT, dsT, t3 = 20, 21, 22
 	if tangent {
@@ -262,7 +261,7 @@ func (o *output) rectifyBack(same, tangent bool) {
 }
 
 func (o *output) productsBack() {
-	o.begin("productsBack", "ProductsBack", "takes gradients back to pixels.", false, "X", "Y", "S")
+	o.begin("productsBack", "ProductsBack", false, "X", "Y", "S")
 	const xs, ys, s3 = 8, 9, 10
 	s, x, y := eight(0), eight(4), eight(8)
 	o.p("MOVD ProductsBack_C(R0), R3")

@@ -1,7 +1,5 @@
 package main
 
-import "fmt"
-
 const crossRows, crossCols = 3, 2
 
 // cross writes the inner products of three rows and two rows in float64. Inner product (i, j)
@@ -10,7 +8,7 @@ const crossRows, crossCols = 3, 2
 // V27, and one row of A goes to V28 and V29.
 func (o *output) cross() {
 	p := o.p
-	o.text("crossNeon", "Cross", fmt.Sprintf("computes a Cross of up to %dx%d rows, N a multiple of 8.", crossRows, crossCols))
+	o.text("crossNeon", "Cross")
 	for i := range 4 * crossRows * crossCols {
 		p("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
 	}
