@@ -249,9 +249,6 @@ func (f *flags) collectRecords(ctx context.Context, out, errOut io.Writer, wante
 		return err
 	}
 	wanted.Plan = plan
-	if err := report.InTheWay(f.out, f.reportOptions(wanted)); err != nil {
-		return err
-	}
 	return f.report(ctx, out, errOut, wanted)
 }
 

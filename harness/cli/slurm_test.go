@@ -202,8 +202,8 @@ func slowRuns(t *testing.T, updates, seeds int) (dir string) {
 	return dir
 }
 
-// asOfOne compares the n records in the folder results with those of a single process in the folder
-// single. It returns how often each run was started, by key, and how often runs were continued.
+// asOfOne compares n records of several workers (folder results) with the same records of one process
+// (folder single). It returns the starts of each run, by key, and the number of continued runs.
 func asOfOne(t *testing.T, dir string, n int) (begun map[string]int, resumed int) {
 	t.Helper()
 	starts, err := os.ReadFile(filepath.Join(dir, "starts"))

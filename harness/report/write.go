@@ -29,9 +29,6 @@ type Report struct {
 // figures have no content now.
 func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*Report, error) {
 	x, out := newReader(st), &Report{}
-	if err := InTheWay(dir, o); err != nil {
-		return out, err
-	}
 	for _, s := range specs {
 		out.Results = append(out.Results, x.load(s, o))
 	}
@@ -49,7 +46,10 @@ func Write(dir string, specs []*experiment.Spec, st *store.Store, o Options) (*R
 	if pageName(o) == wholePage {
 		w.put(crateName, crate(sections, w.puts))
 	}
-	err := w.write()
+	err := InTheWay(dir, o)
+	if err == nil {
+		err = w.write()
+	}
 	if err == nil {
 		out.Page = filepath.Join(dir, pageName(o))
 	}
